@@ -1,0 +1,6 @@
+"""Rigs: skeletons with anatomy, skins, and what the program finds out about them."""
+
+from akd_sdk.rig.rig import Material, Rig, Skin, Source
+from akd_sdk.rig.skeleton import Chain, ContactPoint, Skeleton, Tip, Transforms
+
+__all__ = ["Chain", "ContactPoint", "Material", "Rig", "Skeleton", "Skin", "Source", "Tip", "Transforms"]
