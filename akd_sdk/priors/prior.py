@@ -1,0 +1,75 @@
+"""What every prior offers, and the registry of priors by name."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from akd_sdk.errors import PriorError
+from akd_sdk.priors.prompt import Prompt
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from akd_sdk.views.camera import Cameras
+    from akd_sdk.views.tokens import Tokens
+
+GROUP: Final = "akd_sdk.priors"
+"""Entry-point group in which other packages offer priors: an object with `load(path) -> Prior`."""
+
+
+@runtime_checkable
+class Prior(Protocol):
+    """A model of motion, asked for the clean observation that it believes in."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+
+    @property
+    def observes(self) -> str:
+        """What it sees of a motion: "tracks" or "pixels"."""
+
+    @property
+    def frames(self) -> int:
+        """Length of its window."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second of its window."""
+
+    def parse(self, sentence: str, body: str) -> Prompt:
+        """The sentence as understood; PromptError where it asks for nothing that the prior knows."""
+
+    def encode(self, tracks: Tensor) -> Tensor:
+        """Latents of an observation; for tracks they are the same."""
+
+    def alpha_sigma(self, t: float) -> tuple[float, float]:
+        """Signal and noise weights at time t in 0..1."""
+
+    def estimate(self, latents: Tensor, t: float, prompt: Prompt, tokens: Tokens, cameras: Cameras) -> Tensor:
+        """Clean latents believed in at time t, in the x0 form, of the shape of `latents`."""
+
+
+def prior_names() -> tuple[str, ...]:
+    """Names of the priors that can be loaded, the embedded one first."""
+    others = sorted({point.name for point in entry_points(group=GROUP)} - {"mini"})
+    return ("mini", *others)
+
+
+def load_prior(name: str = "mini", path: str | Path | None = None) -> Prior:
+    """The prior of that name, with its own weights or those of `path`.
+
+    Raises:
+        PriorError: no prior has that name, or its weights cannot be used.
+    """
+    if name == "mini":
+        from akd_sdk.priors.mini.prior import MiniPrior
+
+        return MiniPrior.load(path)
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            prior: Prior = point.load().load(path)
+            return prior
+    raise PriorError(f"no prior is called {name!r}", hint=f"known are {', '.join(prior_names())}")
