@@ -36,7 +36,7 @@ def quat_multiply(a_xyzw: Array, b_xyzw: Array) -> Array:
 
 def quat_conjugate(q_xyzw: Array) -> Array:
     """The inverse of a unit quaternion, (..., 4)."""
-    return q_xyzw * np.array([-1.0, -1.0, -1.0, 1.0])
+    return np.asarray(q_xyzw * np.array([-1.0, -1.0, -1.0, 1.0]))
 
 
 def quat_normalize(q_xyzw: Array) -> Array:
@@ -80,7 +80,7 @@ def quat_continuous(q_xyzw: Array) -> Array:
         return q_xyzw.copy()
     flips = np.where(np.sum(q_xyzw[1:] * q_xyzw[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     signs = np.concatenate([np.ones_like(flips[:1]), np.cumprod(flips, axis=0)])
-    return q_xyzw * signs
+    return np.asarray(q_xyzw * signs)
 
 
 def slerp(a_xyzw: Array, b_xyzw: Array, t: Array) -> Array:
