@@ -1,0 +1,31 @@
+"""What crosses the border as JSON: reports, metrics, summaries of characters."""
+
+from akd_sdk.schemas.base import Schema
+from akd_sdk.schemas.character import ChainSummary, CharacterSummary, ClipSummary, JointSummary
+from akd_sdk.schemas.metrics import GaitFit, Metrics
+from akd_sdk.schemas.report import (
+    AnimateOptions,
+    Character,
+    ClipFacts,
+    OutputFile,
+    Report,
+    SourceFile,
+    Understanding,
+)
+
+__all__ = [
+    "AnimateOptions",
+    "ChainSummary",
+    "Character",
+    "CharacterSummary",
+    "ClipFacts",
+    "ClipSummary",
+    "GaitFit",
+    "JointSummary",
+    "Metrics",
+    "OutputFile",
+    "Report",
+    "Schema",
+    "SourceFile",
+    "Understanding",
+]

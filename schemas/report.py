@@ -1,0 +1,159 @@
+"""Report: what was asked, understood, guessed, made and measured in one run; `report.json` beside the outputs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from akd_sdk.schemas.base import Schema
+from akd_sdk.schemas.metrics import Metrics
+
+
+class SourceFile(Schema):
+    """The character's file.
+
+    Attributes:
+        path: as given.
+        bytes: its size.
+        sha256: of its content, hexadecimal.
+    """
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class Character(Schema):
+    """The character as the program sees it.
+
+    Attributes:
+        name: of the file.
+        body: kind of body.
+        height_m: at rest, metres.
+        joints: number of joints of the file's tree.
+        forward: where it faces, a unit vector.
+    """
+
+    name: str
+    body: Literal["biped", "quadruped", "bird", "unknown"]
+    height_m: float
+    joints: int
+    forward: tuple[float, float, float]
+
+
+class AnimateOptions(Schema):
+    """What was asked for beside the sentence; names and units as in `Animator`.
+
+    Attributes:
+        prior: name of the prior.
+        seconds: length asked for.
+        loop: whether the clip has to repeat without a seam.
+        fps: frames a second.
+        height_m: height given for the character, None: the file's own or guessed.
+    """
+
+    prior: str
+    seconds: float
+    loop: bool
+    fps: float
+    height_m: float | None = None
+
+
+class Understanding(Schema):
+    """The sentence as the prior understood it.
+
+    Attributes:
+        sentence: as given.
+        body: kind of body that it was read for.
+        action: what to do, a canonical word.
+        styles: how, canonical words.
+        unknown: words that mean nothing to the prior.
+        notes: remarks, one line each.
+        guidance: weight of the sentence, 1 is none.
+    """
+
+    sentence: str
+    body: str
+    action: str
+    styles: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    guidance: float
+
+
+class ClipFacts(Schema):
+    """The clip that was made.
+
+    Attributes:
+        name: in the files.
+        frames: number of frames.
+        fps: frames a second.
+        seconds: from the first frame to the last; a loop holds whole strides, so it may differ from what was asked.
+        loop: whether it repeats without a seam.
+        travel_m: distance over the ground from the first frame to the last, metres.
+    """
+
+    name: str
+    frames: int
+    fps: float
+    seconds: float
+    loop: bool
+    travel_m: float = 0.0
+
+
+class OutputFile(Schema):
+    """A file that was written: `path` and size in `bytes`."""
+
+    path: str
+    bytes: int
+
+
+class Report(Schema):
+    """Everything worth knowing of one animation.
+
+    Attributes:
+        source: the character's file.
+        character: as the program sees it.
+        options: what was asked for beside the sentence.
+        prompt: the sentence as understood.
+        seed: of the only random generator.
+        warnings: what matters to the result, one line each.
+        guessed: what was guessed of the character, with the reason.
+        repaired: what was mended in the file.
+        clip: what was made.
+        before: metrics of the motion as distilled.
+        after: metrics of the motion as delivered, feet locked.
+        versions: of akd-sdk, Python and the libraries that shape the result.
+        files: what was written.
+        seconds: wall time by stage.
+    """
+
+    source: SourceFile
+    character: Character
+    options: AnimateOptions
+    prompt: Understanding
+    seed: int
+    warnings: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
+    clip: ClipFacts
+    before: Metrics | None = None
+    after: Metrics | None = None
+    versions: dict[str, str]
+    files: tuple[OutputFile, ...] = ()
+    seconds: dict[str, float]
+
+    def __str__(self) -> str:
+        """A few lines for a person."""
+        clip, prompt = self.clip, self.prompt
+        how = " ".join((*prompt.styles, prompt.action))
+        lines = [
+            f"{self.character.name}: {self.character.body}, {self.character.height_m:.2f} m, {self.character.joints} joints",
+            f"{prompt.sentence!r} understood as: {how}",
+            f"{clip.name}: {clip.frames} frames, {clip.seconds:.2f} s at {clip.fps:g} fps{', loop' if clip.loop else ''}, "
+            f"{clip.travel_m:.2f} m over the ground, seed {self.seed}",
+        ]
+        if self.after is not None:
+            skate = "nothing planted" if self.after.skate_mm is None else f"skate {self.after.skate_mm:.1f} mm per 1/30 s"
+            lines.append(f"{skate}, penetration at worst {self.after.penetration_worst_percent:.2f} % of the leg")
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
