@@ -28,7 +28,8 @@ class Metrics(Schema):
         skate_mm: mean horizontal movement of planted points over the ground, mm per 1/30 s; None where nothing is planted.
         penetration_mean_percent: mean depth of contact points below the ground, % of leg length.
         penetration_worst_percent: worst depth, % of leg length.
-        float_share: share of frames in which the reference has a planted point and the motion has none near the ground; None without reference.
+        float_share: share of frames in which the reference has a planted point and the motion has none near the ground; None
+            without a reference.
         jitter: rms third difference of joint positions times fps cubed, m/s³.
         duty: duty by the shape of the feet's path, None where the motion is no gait.
         frequency_hz: strides a second, None where the motion is no gait.
