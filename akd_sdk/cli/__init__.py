@@ -1,0 +1,33 @@
+"""The command line: `akd`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from akd_sdk.cli.app import app
+from akd_sdk.cli.terminal import refuse
+from akd_sdk.errors import AkdError
+
+__all__ = ["main"]
+
+DONE, REFUSED, INTERRUPTED = 0, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 done, 2 refused in one line on standard error, 130 interrupted.
+
+    `argv` are the words after `akd`, by default those of the process. A bug passes through as the exception that it is.
+    """
+    try:
+        status = app(argv, prog_name="akd", standalone_mode=False)
+    except AkdError as fault:
+        refuse(str(fault))
+        return REFUSED
+    except typer.TyperException as fault:
+        refuse(f"{fault.format_message().rstrip('.')}; see akd --help")
+        return REFUSED
+    if status == INTERRUPTED:
+        refuse("interrupted")
+    return status if isinstance(status, int) else DONE

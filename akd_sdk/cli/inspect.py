@@ -1,0 +1,77 @@
+"""`akd inspect`: a character as the program sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from akd_sdk.cli.arguments import File, Height, Json
+from akd_sdk.cli.terminal import results, say_json
+from akd_sdk.schemas import CharacterSummary
+
+EXAMPLE: Final = "akd inspect fox.glb --joints"
+
+
+def inspect(
+    file: File,
+    height: Height = None,
+    joints: Annotated[bool, typer.Option("--joints", help="List every joint with its group.")] = False,
+    json: Json = False,
+) -> None:
+    """Show a character as the program sees it: body, size, facing, limbs, clips."""
+    from akd_sdk.cli.summary import summarise
+    from akd_sdk.readers import open_rig
+
+    summary = summarise(open_rig(file, height=height))
+    if json:
+        say_json(summary)
+        return
+    _show(summary, joints)
+
+
+def _show(summary: CharacterSummary, joints: bool) -> None:
+    console = results()
+    facts = Table.grid(padding=(0, 2))
+    for label, text in _facts(summary):
+        facts.add_row(Text(label, style="bold"), Text(text))
+    console.print(facts)
+    if summary.chains:
+        chains = ((c.kind, c.side, " > ".join(c.joints), c.tip or "") for c in summary.chains)
+        console.print(_table(("chain", "side", "joints", "tip"), chains))
+    if joints:
+        listed = ((j.name, j.group, j.side, j.role, j.solve_parent or "", j.parent or "") for j in summary.joints)
+        console.print(_table(("joint", "group", "side", "role", "anatomical parent", "parent in the file"), listed))
+    if summary.clips:
+        clips = ((c.name, f"{c.frames}", f"{c.fps:g}", f"{c.seconds:.2f} s", "loop" if c.loop else "") for c in summary.clips)
+        console.print(_table(("clip", "frames", "fps", "length", ""), clips))
+
+
+def _facts(summary: CharacterSummary) -> Iterable[tuple[str, str]]:
+    x, y, z = summary.forward
+    yield "file", summary.path
+    yield "body", summary.body
+    yield "height", f"{summary.height_m:.3f} m ({summary.metres_per_unit:g} m a unit of the file)"
+    yield "faces", f"{x:+.2f} {y:+.2f} {z:+.2f}"
+    yield "pelvis", summary.pelvis or "not found"
+    yield "legs", f"{summary.leg_length_m:.3f} m" if summary.leg_length_m > 0 else "none"
+    yield "contacts", ", ".join(summary.contact_points) or "none"
+    yield "joints", f"{len(summary.joints)}, {sum(j.role == 'anatomy' for j in summary.joints)} of them anatomy"
+    yield "skin", f"{summary.vertices} vertices, {summary.triangles} triangles"
+    for note in summary.notes:
+        yield "note", note
+    for repair in summary.repairs:
+        yield "repaired", repair
+
+
+def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

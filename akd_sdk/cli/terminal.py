@@ -1,0 +1,80 @@
+"""The terminal: results on standard output, everything else on standard error, and a bar for long work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from akd_sdk.progress import Progress, ProgressCallback
+from akd_sdk.schemas import Schema
+
+
+def results() -> Console:
+    """Where results go. Made on each call, so that it writes to the standard output of the moment."""
+    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def say(text: str = "") -> None:
+    """One line of the result, as it is: no wrapping, no markup."""
+    print(text, file=sys.stdout)
+
+
+def say_json(value: Schema) -> None:
+    """The value as JSON, nothing else, on standard output."""
+    sys.stdout.write(value.to_json())
+
+
+def printable(text: str) -> str:
+    """One line: control characters of file names and the like as escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def warn(text: str) -> None:
+    """A warning, one line on standard error."""
+    print(f"warning: {printable(text)}", file=sys.stderr)
+
+
+def refuse(text: str) -> None:
+    """A refusal, one line on standard error."""
+    print(f"error: {printable(text)}", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar() -> Iterator[ProgressCallback]:
+    """A callback that draws long work on standard error: a bar a stage on a terminal, else a line when a stage begins."""
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[detail]}"),
+    )
+    with Bars(*columns, console=Console(file=sys.stderr)) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def draw(report: Progress) -> None:
+            if report.stage not in tasks:
+                tasks[report.stage] = bars.add_task(report.stage, total=1.0, detail=report.detail)
+            bars.update(tasks[report.stage], completed=report.fraction, detail=report.detail)
+
+        yield draw
+
+
+def _lines() -> ProgressCallback:
+    seen: set[str] = set()
+
+    def begin(report: Progress) -> None:
+        if report.stage not in seen:
+            seen.add(report.stage)
+            print(f"{report.stage} ...", file=sys.stderr, flush=True)
+
+    return begin
