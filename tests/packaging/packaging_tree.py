@@ -1,0 +1,50 @@
+"""Where the checkout is, and probes that tell from which place an interpreter takes the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = sysconfig.get_path("purelib")
+
+
+def call(command: Sequence[str | Path], *, cwd: Path, path: Sequence[Path | str] = ()) -> str:
+    """Standard output of a command that has to succeed, with `path` as PYTHONPATH."""
+    env = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "PYTHONHOME"}}
+    env |= {"PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+PROBE = """
+import importlib.util, json, pkgutil, sys
+import akd_sdk, akd_sdk.schemas, akd_sdk.exporters
+found = {"akd_sdk": akd_sdk.__file__}
+for module in pkgutil.walk_packages(akd_sdk.__path__, "akd_sdk."):
+    found[module.name] = importlib.util.find_spec(module.name).origin
+import exporters
+print(json.dumps({"modules": found, "exporters": exporters.__file__, "schemas": akd_sdk.schemas.__file__}))
+"""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Where one interpreter found things: every module of the package, and what the bare names of the two folders gave."""
+
+    modules: dict[str, Path]
+    exporters: Path
+
+    @classmethod
+    def by(cls, command: Sequence[str | Path], *, cwd: Path, path: Sequence[Path | str] = ()) -> Seen:
+        answer = json.loads(call([*command, "-c", PROBE], cwd=cwd, path=path))
+        return cls({name: Path(file).resolve() for name, file in answer["modules"].items()}, Path(answer["exporters"]).resolve())
+
+    def all_below(self, folder: Path) -> bool:
+        return all(file.is_relative_to(folder.resolve()) for file in self.modules.values())
