@@ -8,4 +8,66 @@ _here = _Path(__file__).resolve().parent
 if not (_here / "exporters").is_dir() and (_here.parent / "pyproject.toml").is_file():
     __path__.append(str(_here.parent))
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
+from akd_sdk.errors import (
+    AkdError,
+    BackendError,
+    ExportError,
+    PhysicsError,
+    PriorError,
+    PromptError,
+    ReadError,
+    RetargetError,
+    RigError,
+)
+from akd_sdk.progress import Progress
+
+if TYPE_CHECKING:
+    from akd_sdk.motion import Motion
+    from akd_sdk.priors import Prior, Prompt, load_prior
+    from akd_sdk.rig import Rig, Skeleton
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "AkdError",
+    "BackendError",
+    "ExportError",
+    "Motion",
+    "PhysicsError",
+    "Prior",
+    "PriorError",
+    "Progress",
+    "Prompt",
+    "PromptError",
+    "ReadError",
+    "RetargetError",
+    "Rig",
+    "RigError",
+    "Skeleton",
+    "load_prior",
+]
+
+# Names whose modules bring numpy, torch or usd: loaded when first asked for.
+_LAZY = {
+    "Motion": "akd_sdk.motion",
+    "Prior": "akd_sdk.priors",
+    "Prompt": "akd_sdk.priors",
+    "Rig": "akd_sdk.rig",
+    "Skeleton": "akd_sdk.rig",
+    "load_prior": "akd_sdk.priors",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(_import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
