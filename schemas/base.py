@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Schema(BaseModel):
-    """Base of all schemas. Values that are not finite become null in JSON, so fields that may be so are optional."""
+    """Base of all schemas. Numbers are finite; what may have no value is optional."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

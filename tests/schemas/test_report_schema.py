@@ -1,0 +1,91 @@
+"""Reports and summaries survive JSON, refuse what they do not know, and read well."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from akd_sdk.schemas import (
+    AnimateOptions,
+    Character,
+    ClipFacts,
+    GaitFit,
+    Metrics,
+    OutputFile,
+    Report,
+    Schema,
+    SourceFile,
+    Understanding,
+)
+
+
+@pytest.fixture
+def report() -> Report:
+    metrics = Metrics(
+        planted_share=0.4,
+        contact_duty=0.5,
+        skate_mm=1.25,
+        penetration_mean_percent=0.1,
+        penetration_worst_percent=0.625,
+        jitter=30.0,
+        gaits={"trot": GaitFit(coherence=0.98, swing=1.1)},
+    )
+    return Report(
+        source=SourceFile(path="fox.glb", bytes=12, sha256="0" * 64),
+        character=Character(name="fox", body="quadruped", height_m=0.78, joints=24, forward=(0.0, 0.0, 1.0)),
+        options=AnimateOptions(prior="mini", seconds=2.0, loop=True, fps=30.0),
+        prompt=Understanding(
+            sentence="a fox trotting", body="quadruped", action="trot", styles=("slow",), unknown=("purple",), guidance=2.0
+        ),
+        seed=7,
+        warnings=("nothing is known of 'purple'",),
+        clip=ClipFacts(name="trot", frames=61, fps=30.0, seconds=2.0, loop=True, travel_m=3.5),
+        after=metrics,
+        versions={"akd-sdk": "0.1.0"},
+        files=(OutputFile(path="out/fox_trot.glb", bytes=1000),),
+        seconds={"animate": 9.5},
+    )
+
+
+def test_a_report_comes_back_from_its_own_json(report: Report) -> None:
+    assert Report.model_validate_json(report.to_json()) == report
+
+
+def test_the_json_is_plain_and_ends_with_a_new_line(report: Report) -> None:
+    text = report.to_json()
+    assert text.endswith("}\n")
+    assert json.loads(text)["after"]["gaits"] == {"trot": {"coherence": 0.98, "swing": 1.1}}
+
+
+def test_unknown_fields_are_refused(report: Report) -> None:
+    with pytest.raises(ValidationError, match="forbidden"):
+        Report.model_validate({**report.model_dump(), "mood": "good"})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_are_refused(value: float) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        GaitFit(coherence=value, swing=1.0)
+
+
+def test_values_cannot_be_changed_afterwards(report: Report) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        report.seed = 8  # type: ignore[misc]
+
+
+def test_as_text_a_report_says_what_was_understood_made_and_warned_of(report: Report) -> None:
+    assert str(report).splitlines() == [
+        "fox: quadruped, 0.78 m, 24 joints",
+        "'a fox trotting' understood as: slow trot",
+        "trot: 61 frames, 2.00 s at 30 fps, loop, 3.50 m over the ground, seed 7",
+        "skate 1.2 mm per 1/30 s, penetration at worst 0.62 % of the leg",
+        "warning: nothing is known of 'purple'",
+    ]
+
+
+def test_every_schema_describes_itself() -> None:
+    for schema in Schema.__subclasses__():
+        assert schema.__doc__
+        assert schema.model_json_schema()["additionalProperties"] is False
