@@ -1,0 +1,1 @@
+"""Grammars of file formats, shared by readers and exporters; nothing here knows a rig."""

@@ -1,0 +1,129 @@
+"""A glTF document put together to a `Rig`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd_sdk.errors import AkdError, ReadError
+from akd_sdk.formats.gltf.animation import Animation, read_animations
+from akd_sdk.formats.gltf.container import Document, load
+from akd_sdk.formats.gltf.scene import Scene, read_scene
+from akd_sdk.readers.gltf.clips import Clips, read_clips
+from akd_sdk.readers.gltf.joints import Joints, find_joints
+from akd_sdk.readers.gltf.materials import Materials
+from akd_sdk.readers.gltf.skins import Shapes, read_skins
+from akd_sdk.readers.size import rest_height, scaled_skeleton, scaled_skin
+from akd_sdk.rig import ContactPoint, Rig, Skeleton, Skin, Source
+from akd_sdk.rig.scale import guess_height
+
+Array = NDArray[np.float64]
+
+HARMLESS: Final = ("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "EXT_lights_", "KHR_xmp", "VRM", "KHR_animation_pointer")
+"""Beginnings of extensions that change looks, not places: the document keeps what they say."""
+
+READ: Final = ("KHR_mesh_quantization",)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A file taken apart, in its own unit."""
+
+    document: Document
+    scene: Scene
+    joints: Joints
+    skins: tuple[Skin, ...]
+    animations: tuple[Animation, ...]
+    notes: tuple[str, ...]
+
+
+def read_gltf(path: Path, *, height: float | None = None) -> Rig:
+    """The character of a glTF file.
+
+    Args:
+        path: .glb, .gltf or .vrm.
+        height: metres from sole to crown at rest; None: the file's own where plausible, else guessed.
+
+    Raises:
+        ReadError: broken, or needs an extension that is not read.
+        RigError: no skin.
+    """
+    try:
+        return _assembled(_parts(load(path)), height)
+    except AkdError as fault:
+        raise fault.at(path) from fault
+
+
+def _parts(document: Document) -> _Parts:
+    _check_extensions(document)
+    scene = read_scene(document)
+    joints = find_joints(document, scene)
+    animations = read_animations(document)
+    materials = Materials(document)
+    shapes = Shapes(document, scene, joints, materials)
+    skins = read_skins(shapes)
+    sheared = [scene.name(n) for n in scene.sheared if n in joints.of_node]
+    if sheared:
+        shapes.note(f"the matrix of {sheared[0]} has shear, which is dropped" + (f" ({len(sheared)} such nodes)" if len(sheared) > 1 else ""))
+    return _Parts(document, scene, joints, skins, animations, (*shapes.notes, *materials.notes))
+
+
+def _check_extensions(document: Document) -> None:
+    required = document.json.get("extensionsRequired", [])
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        raise ReadError("extensionsRequired is not an array of names")
+    for name in required:
+        if name not in READ and not name.startswith(HARMLESS):
+            hint = "decompress it first, e.g. with gltf-transform copy" if "compression" in name else None
+            raise ReadError(f"needs the extension {name[:80]}, which is not read", hint=hint)
+
+
+def _assembled(parts: _Parts, asked: float | None) -> Rig:
+    path, joints = parts.document.path, parts.joints
+    bare = joints.skeleton
+    in_file = rest_height(bare, parts.skins)
+    body = complete(bare, parts.skins)
+    names = (path.stem, *bare.names, *(skin.name for skin in parts.skins))
+    height, said = guess_height(body.body, in_file, names) if asked is None else (asked, f"height {asked:g} m as asked")
+    scale = height / in_file
+    joints = joints.scaled(scale)
+    skeleton = scaled_skeleton(body.skeleton, scale)
+    skins = tuple(scaled_skin(skin, scale) for skin in parts.skins)
+    clips = Clips(joints, skeleton, height, frozenset(skin.node for skin in skins if skin.morphs is not None))
+    motions = read_clips(clips, parts.animations)
+    return Rig(
+        name=path.stem,
+        skeleton=skeleton,
+        skins=skins,
+        clips=motions,
+        source=Source(path, "gltf", scale, np.eye(3), np.zeros(3), joints.units, parts.document, (*parts.notes, *clips.notes)),
+        body=body.body,
+        height=height,
+        forward=body.forward,
+        contact_points=tuple(replace(point, offset=point.offset * scale) for point in body.contact_points),
+        leg_length=body.leg_length * scale,
+        human_scale=body.human_scale / scale,
+        notes=(said, *body.notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """A body of which nothing is known yet."""
+
+    skeleton: Skeleton
+    forward: Array
+    human_scale: float
+    body: str = "unknown"
+    contact_points: tuple[ContactPoint, ...] = ()
+    leg_length: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+def complete(skeleton: Skeleton, skins: tuple[Skin, ...]) -> _Unknown:
+    extent = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max())
+    return _Unknown(skeleton, np.array([0.0, 0.0, 1.0]), 1.7 / extent if extent > 0 else 1.0)
