@@ -135,7 +135,9 @@ class Writer:
         codes = {"float32": gltf.FLOAT, "uint8": gltf.UNSIGNED_BYTE, "uint16": gltf.UNSIGNED_SHORT}
         data = np.ascontiguousarray(values).tobytes()
         view = gltf.BufferView(buffer=0, byteOffset=len(self.blob), byteLength=len(data), target=target)
-        accessor = gltf.Accessor(bufferView=len(self.document.bufferViews), componentType=codes[str(values.dtype)], count=len(values), type=kind)
+        accessor = gltf.Accessor(
+            bufferView=len(self.document.bufferViews), componentType=codes[str(values.dtype)], count=len(values), type=kind
+        )
         if normalised:
             accessor.normalized = True
         if values.dtype == np.float32 and kind == gltf.VEC3:
@@ -157,7 +159,6 @@ def to_glb(character: Character) -> bytes:
     document = writer.document
     bones = character.bones
     places = {bone.name: np.array(bone.at) for bone in bones}
-    names = [bone.name for bone in bones]
     document.nodes.append(gltf.Node(name=character.name, children=[1]))
     for bone in bones:
         step = places[bone.name] - (places[bone.parent] if bone.parent else 0.0)
@@ -166,24 +167,21 @@ def to_glb(character: Character) -> bytes:
         if children:
             node.children = children
         document.nodes.append(node)
-    document.materials = [
-        gltf.Material(
-            name=colour.name,
-            pbrMetallicRoughness=gltf.PbrMetallicRoughness(baseColorFactor=[*colour.rgb, 1.0], metallicFactor=0.0, roughnessFactor=colour.roughness),
-            alphaMode=None,
-            alphaCutoff=None,
-            doubleSided=None,
-        )
-        for colour in character.colours
-    ]
+    document.materials = [_material(colour) for colour in character.colours]
     primitives = [_primitive(writer, character, part) for part in character.parts]
     binds = np.tile(np.eye(4, dtype=np.float32), (len(bones), 1, 1))
-    binds[:, 3, :3] = [-places[name] for name in names]
+    binds[:, 3, :3] = [-places[bone.name] for bone in bones]
     document.meshes = [gltf.Mesh(name="body", primitives=primitives)]
-    document.skins = [gltf.Skin(name=character.name, inverseBindMatrices=writer.add(binds.reshape(-1, 16), gltf.MAT4), joints=[1 + k for k in range(len(bones))])]
+    joints = [1 + k for k in range(len(bones))]
+    document.skins = [gltf.Skin(name=character.name, inverseBindMatrices=writer.add(binds.reshape(-1, 16), gltf.MAT4), joints=joints)]
     document.nodes.append(gltf.Node(name="body", mesh=0, skin=0))
     document.scenes, document.scene = [gltf.Scene(name="Scene", nodes=[0, len(bones) + 1])], 0
     return writer.bytes()
+
+
+def _material(colour: Colour) -> gltf.Material:
+    shading = gltf.PbrMetallicRoughness(baseColorFactor=[*colour.rgb, 1.0], metallicFactor=0.0, roughnessFactor=colour.roughness)
+    return gltf.Material(name=colour.name, pbrMetallicRoughness=shading, alphaMode=None, alphaCutoff=None, doubleSided=None)
 
 
 def _primitive(writer: Writer, character: Character, part: Part) -> gltf.Primitive:

@@ -81,9 +81,10 @@ TAIL = (
 )
 
 NOSE = (Flesh("head", (0.0, 0.672, 0.566), (0.0, 0.672, 0.566), (0.016, 0.016), (1.15, 0.85, 0.9)),)
-EYE = (Flesh("head", (0.037, 0.712, 0.448), (0.037, 0.712, 0.448), (0.011, 0.011)),)
+EYE = (Flesh("head", (0.036, 0.708, 0.463), (0.036, 0.708, 0.463), (0.012, 0.012)),)
 
-TAN, CREAM, SADDLE, MASK = np.array([0.42, 0.21, 0.075]), np.array([0.72, 0.56, 0.36]), np.array([0.06, 0.04, 0.03]), np.array([0.05, 0.035, 0.03])
+TAN, CREAM = np.array([0.42, 0.21, 0.075]), np.array([0.72, 0.56, 0.36])
+SADDLE, MASK = np.array([0.06, 0.04, 0.03]), np.array([0.05, 0.035, 0.03])
 
 
 def blend(colour: Array, other: Array, share: Array) -> Array:
