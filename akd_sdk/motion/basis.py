@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+OPEN_MARGIN_S = 0.25
+"""Cosines are level at both ends; an open basis has its ends this far outside its window, so that motion may start and end moving."""
+
 
 @dataclass(frozen=True)
 class CurveBasis:
@@ -16,30 +19,37 @@ class CurveBasis:
 
     Attributes:
         seconds: the window; a periodic basis repeats after it.
-        harmonics: highest frequency in cycles a window; 2 * harmonics + 1 functions.
+        bandwidth_hz: highest frequency.
         loop: Fourier series (exactly periodic) or cosine transform (open ends).
     """
 
     seconds: float
-    harmonics: int
+    bandwidth_hz: float
     loop: bool
 
     @property
     def count(self) -> int:
-        return 2 * self.harmonics + 1
+        """How many functions there are."""
+        return len(self.hertz)
 
     @property
-    def frequencies(self) -> Array:
-        """(count,) cycles a window of each function."""
+    def span(self) -> float:
+        """Seconds over which the functions are orthogonal."""
+        return self.seconds if self.loop else self.seconds + 2.0 * OPEN_MARGIN_S
+
+    @property
+    def hertz(self) -> Array:
+        """(count,) cycles a second of each function."""
         if self.loop:
-            return np.concatenate([[0.0], np.repeat(np.arange(1.0, self.harmonics + 1), 2)])
-        return np.arange(self.count) / 2.0
+            harmonics = max(1, round(self.bandwidth_hz * self.span))
+            return np.concatenate([[0.0], np.repeat(np.arange(1.0, harmonics + 1), 2)]) / self.span
+        return np.arange(max(2, round(2.0 * self.bandwidth_hz * self.span)) + 1) / (2.0 * self.span)
 
     def sample(self, times: Array) -> Array:
-        """The functions at `times` (n,), seconds -> (n, count); beyond the window a loop repeats, an open basis mirrors."""
-        phase = np.asarray(times, dtype=np.float64)[:, None] / self.seconds
+        """The functions at `times` (n,), seconds -> (n, count)."""
+        angle = 2.0 * np.pi * self.hertz * np.asarray(times, dtype=np.float64)[:, None]
         if not self.loop:
-            return np.asarray(np.cos(np.pi * np.arange(self.count) * phase))
-        k = np.arange(1, self.harmonics + 1)
-        waves = np.stack([np.cos(2 * np.pi * k * phase), np.sin(2 * np.pi * k * phase)], axis=-1)
-        return np.concatenate([np.ones_like(phase), waves.reshape(len(phase), -1)], axis=1)
+            return np.asarray(np.cos(angle + 2.0 * np.pi * self.hertz * OPEN_MARGIN_S))
+        sines = np.arange(angle.shape[1]) % 2 == 0
+        sines[0] = False
+        return np.where(sines, np.sin(angle), np.cos(angle))
