@@ -69,7 +69,9 @@ def idle_carriage(rng: Generator, body: Body, times: Array, loop_s: float | None
 
     def legs(_: float) -> dict[str, LegMotion]:
         return {
-            name: LegMotion(np.repeat(leg.shape.tip[None], len(times), 0), leg.shape.foot_angle * still, leg.shape.toe_angle * still, still)
+            name: LegMotion(
+                np.repeat(leg.shape.tip[None], len(times), 0), leg.shape.foot_angle * still, leg.shape.toe_angle * still, still > 0
+            )
             for name, leg in body.legs.items()
         }
 

@@ -165,7 +165,8 @@ def _quadruped(rng: Generator) -> Body:
     lead = np.array([0.0, rng.uniform(-0.02, 0.08), rng.uniform(0.0, 0.12) + (rng.uniform(0.1, 0.5) if rng.random() < 0.2 else 0.0)])
     head = _neck_and_head(body, rng, necks, step, chest + lead)
     if rng.random() < 0.8:
-        body.head_tip = body.add("muzzle", body.head, ("head", MIDDLE), 1.0, head + rng.uniform(0.15, 0.65) * _heading(rng.uniform(-0.7, 0.2)))
+        muzzle = rng.uniform(0.15, 0.65) * _heading(rng.uniform(-0.7, 0.2))
+        body.head_tip = body.add("muzzle", body.head, ("head", MIDDLE), 1.0, head + muzzle)
     tails = int(rng.integers(0, 6))
     if tails:
         _tail(body, rng, tails, rng.uniform(0.15, 1.0), rng.uniform(-1.3, 0.8), rng.uniform(-0.25, 0.25))
@@ -226,7 +227,8 @@ def _biped(rng: Generator) -> Body:
     chest = _upright_trunk(body, rng, pelvis, length * np.array([0.0, np.cos(lean), np.sin(lean)]))
     necks = int(rng.integers(0, 3)) if not toy else int(rng.random() < 0.4)
     rise = rng.uniform(0.03, 0.2) if not toy else rng.uniform(0.05, 0.6)
-    head = _neck_and_head(body, rng, necks, rng.uniform(0.06, 0.2) / max(necks, 1) * _heading(rng.uniform(1.3, 1.7)), chest + [0.0, rise, 0.0])
+    step = rng.uniform(0.06, 0.2) / max(necks, 1) * _heading(rng.uniform(1.3, 1.7))
+    head = _neck_and_head(body, rng, necks, step, chest + np.array([0.0, rise, 0.0]))
     if rng.random() < 0.65:
         tip = rng.uniform(0.15, 0.6) if not toy else rng.uniform(0.3, 1.7)
         body.head_tip = body.add("crown", body.head, ("head", MIDDLE), 1.0, head + tip * _heading(rng.uniform(1.3, 1.7)))
@@ -248,7 +250,7 @@ def _bird(rng: Generator) -> Body:
     chest = _upright_trunk(body, rng, pelvis, rng.uniform(0.3, 0.9) * heading)
     necks = int(rng.integers(1, 5))
     step = rng.uniform(0.2, 0.9) / necks * _heading(rng.uniform(0.5, 1.4))
-    head = _neck_and_head(body, rng, necks, step, chest + heading * rng.uniform(0.0, 0.25) + [0.0, 0.03, 0.0])
+    head = _neck_and_head(body, rng, necks, step, chest + heading * rng.uniform(0.0, 0.25) + np.array([0.0, 0.03, 0.0]))
     if rng.random() < 0.6:
         body.head_tip = body.add("beak", body.head, ("head", MIDDLE), 1.0, head + rng.uniform(0.1, 0.4) * _heading(rng.uniform(-0.4, 0.2)))
     tails = int(rng.integers(0, 6))
@@ -284,7 +286,7 @@ def _arms(body: Body, rng: Generator, draw: _ArmDraw) -> None:
         parent, label = body.chest, (draw.group, side)
         above = None
         if collar:
-            above = parent = body.add(f"{letter}collar", parent, label, 0.0, base + [sign * draw.width * 0.3, 0.0, 0.0])
+            above = parent = body.add(f"{letter}collar", parent, label, 0.0, base + np.array([sign * draw.width * 0.3, 0.0, 0.0]))
         point = base + np.array([sign * draw.width, 0.0, 0.0])
         joints = [body.add(f"{letter}A0", parent, label, float(along[0]), point)]
         for i, length in enumerate(lengths):

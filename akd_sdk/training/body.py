@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -66,9 +67,9 @@ class Body:
 
     def add_leg(self, name: str, shape: LegShape, parent: int, girdle: int | None = None) -> None:
         """Append the joints of a leg, standing at rest."""
-        still = LegMotion(shape.tip[None], np.array([shape.foot_angle]), np.array([shape.toe_angle]))
+        still = LegMotion(shape.tip[None], np.array([shape.foot_angle]), np.array([shape.toe_angle]), np.ones(1, dtype=bool))
         points = [point[0] for point in solve(shape, shape.hip[None], still)]
-        lengths = [0.0, *(float(np.linalg.norm(b - a)) for a, b in zip(points, points[1:]))]
+        lengths = [0.0, *(float(np.linalg.norm(b - a)) for a, b in pairwise(points))]
         share = np.cumsum(lengths) / sum(lengths)
         label = ("leg" if name[1] == "H" else "foreleg", "left" if name[0] == "L" else "right")
         joints = []

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from akd_sdk.gait.coherence import PHASES
 from akd_sdk.training.turns import Array
 
+
 @dataclass(frozen=True)
 class GaitRanges:
     """Ranges of one gait: duty, strides a second, stance excursion and lift in hip heights; whole strides of a loop by style."""

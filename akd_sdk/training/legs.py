@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from akd_sdk.training.turns import Array
 
@@ -48,7 +49,7 @@ class LegMotion:
     tip: Array
     foot_angle: Array
     toe_angle: Array
-    stance: Array = field(default_factory=lambda: np.ones(0))
+    stance: NDArray[np.bool_]
 
 
 def _above(point: Array, length: float, angle: Array) -> Array:
@@ -70,8 +71,7 @@ def overreach(leg: LegShape, hip: Array, motion: LegMotion) -> float:
     """By how much the stance asks for more than the leg's length, hip heights; negative where it reaches."""
     gap = knee_target(leg, motion)[0] - hip
     distance = np.hypot(gap[:, 1], gap[:, 2])
-    planted = motion.stance > 0 if motion.stance.size else np.ones(len(distance), bool)
-    return float((distance[planted] - leg.reach).max()) if planted.any() else -1.0
+    return float((distance[motion.stance] - leg.reach).max()) if motion.stance.any() else -1.0
 
 
 def solve(leg: LegShape, hip: Array, motion: LegMotion) -> list[Array]:

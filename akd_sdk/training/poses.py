@@ -135,5 +135,6 @@ def _arm(posing: _Posing, arm: Arm, sign: float, motion: ArmSwing) -> None:
     for i, (above, joint) in enumerate(zip(arm.joints, arm.joints[1:])):
         spread = motion.spread * (1.0 if i == 0 else 0.5)
         swing = motion.swing if i == 0 else motion.swing + motion.elbow
-        heading = np.stack([np.full_like(swing, sign * np.sin(spread)), -np.cos(spread) * np.cos(swing), np.cos(spread) * np.sin(swing)], -1)
+        sideways, down = sign * np.sin(spread), np.cos(spread)
+        heading = np.stack([np.full_like(swing, sideways), -down * np.cos(swing), down * np.sin(swing)], -1)
         posing.positions[:, joint] = posing.positions[:, above] + arm.lengths[i] * np.einsum("tab,tb->ta", chest, heading)

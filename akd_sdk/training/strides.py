@@ -98,10 +98,13 @@ def _draw_foot(rng: Generator, shape: LegShape, stride: Stride, body: Body) -> _
         fold = min(rng.uniform(0.5, 0.9) if walking else rng.uniform(0.7, 1.1), _largest_heel_rise(shape, rng.uniform(0.12, 0.22)))
         toe_fold *= 0.4
         heel *= min(1.0, 0.3 / shape.lengths[2])
+    excursion = stride.excursion * rng.uniform(0.95, 1.05) * (0.85 if body.toy else 1.0)
+    if shape.kind == "fore":
+        excursion *= rng.uniform(0.92, 1.05)
     return _Foot(
         shape=shape,
         stride=stride,
-        excursion=stride.excursion * rng.uniform(0.95, 1.05) * (0.85 if body.toy else 1.0) * (1.0 if shape.kind != "fore" else rng.uniform(0.92, 1.05)),
+        excursion=excursion,
         middle=rng.uniform(-0.05, 0.05),
         width=rng.uniform(0.75, 1.0),
         fold=fold,
@@ -170,7 +173,8 @@ def _head(rng: Generator, carriage: Carriage, stride: Stride, wave: Array) -> No
 
 
 def _tail(rng: Generator, carriage: Carriage, wave: Array) -> None:
-    wag, lift, lag, held, start = rng.uniform(0.03, 0.22), rng.uniform(0, 0.1), rng.uniform(0.2, 0.9), rng.uniform(-0.15, 0.15), rng.uniform(0, _TAU)
+    wag, lift, lag = rng.uniform(0.03, 0.22), rng.uniform(0, 0.1), rng.uniform(0.2, 0.9)
+    held, start = rng.uniform(-0.15, 0.15), rng.uniform(0, _TAU)
     for i in range(len(carriage.body.tail)):
         carriage.tail.append((wag * np.cos(wave - lag * i + start), held + lift * np.cos(2 * wave - lag * i)))
 

@@ -10,7 +10,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ class TrainOptions:
     clips: int = 48_000
     rate: float = 0.0015
     walks: int = 3
-    config: ModelConfig = ModelConfig()
+    config: ModelConfig = field(default_factory=ModelConfig)
     threads: int = 2
     processes: int = 2
 
@@ -96,7 +96,9 @@ def checkpoint_path(options: TrainOptions) -> Path:
     return root / "akd-sdk" / f"mini-{mark}.pt"
 
 
-def train_mini(output: Path, options: TrainOptions | None = None, progress: Progress | None = None, checkpoint: Path | None = None) -> TrainResult:
+def train_mini(
+    output: Path, options: TrainOptions | None = None, progress: Progress | None = None, checkpoint: Path | None = None
+) -> TrainResult:
     """Train the prior `mini` and write its weights to `output`.
 
     An interrupted training leaves a checkpoint (`checkpoint`, by default in the cache folder) from which the same call

@@ -28,4 +28,5 @@ def about_z(angle: Array) -> Array:
 
 def turned(turn: Array, vector: Array) -> Array:
     """(frames, 3) one vector turned by each frame's matrix."""
-    return np.einsum("tab,b->ta", turn, vector)
+    moved: Array = np.einsum("tab,b->ta", turn, vector)
+    return moved

@@ -42,7 +42,9 @@ def own_parents(parents: Tensor) -> Tensor:
 def bone_lengths(rest: Tensor, parents: Tensor) -> Tensor:
     """(..., tokens) hip heights between each token and its parent at rest, at least SHORTEST_BONE."""
     index = own_parents(parents)[..., None].expand(*rest.shape[:-1], 3)
-    return (rest - rest.gather(-2, index)).norm(dim=-1).clamp_min(SHORTEST_BONE)
+    bones: Tensor = rest - rest.gather(-2, index)
+    lengths: Tensor = torch.linalg.vector_norm(bones, dim=-1)
+    return lengths.clamp_min(SHORTEST_BONE)
 
 
 def encode_displacements(positions: Tensor, rest: Tensor, parents: Tensor) -> Tensor:

@@ -127,7 +127,8 @@ class Block(nn.Module):
         a = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         hidden = hidden + self.attended(a.transpose(1, 2).reshape(batch, tokens, width)) * (1 + m[:, 2:3])
         a = self.norm_feed(hidden) * (1 + m[:, 3:4]) + m[:, 4:5]
-        return hidden + self.feed_out(functional.gelu(self.feed_in(a))) * (1 + m[:, 5:6])
+        fed: Tensor = self.feed_out(functional.gelu(self.feed_in(a)))
+        return hidden + fed * (1 + m[:, 5:6])
 
 
 class MiniModel(nn.Module):
