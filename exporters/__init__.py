@@ -1,0 +1,13 @@
+"""Exporters: clips become files that engines play; the suffix chooses the format.
+
+Formats of others are found as entry points of the group `akd_sdk.exporters`: the name is the suffix without its dot, the object a
+function like `export_gltf`.
+"""
+
+from akd_sdk.exporters.bvh import export_bvh
+from akd_sdk.exporters.clip import Clip, Track
+from akd_sdk.exporters.export import export, known_suffixes
+from akd_sdk.exporters.gltf import export_gltf
+from akd_sdk.exporters.usd import export_usd
+
+__all__ = ["Clip", "Track", "export", "export_bvh", "export_gltf", "export_usd", "known_suffixes"]
