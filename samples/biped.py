@@ -50,7 +50,7 @@ JACKET = (
     Flesh("chest", (0.0, 1.180, -0.006), (0.0, 1.290, -0.006), (0.110, 0.118), (1.42, 1.0, 1.0), 0.06),
     Flesh("upper_chest", (0.0, 1.300, -0.008), (0.0, 1.350, -0.012), (0.118, 0.100), (1.40, 1.0, 1.0), 0.06),
     Flesh("collar_l", (0.040, 1.405, -0.014), (0.148, 1.378, -0.016), (0.062, 0.064), (1.0, 1.0, 1.0), 0.05),
-    Flesh("upper_chest", (0.0, 1.420, -0.012), (0.0, 1.466, -0.010), (0.072, 0.062), (1.05, 1.0, 1.0), 0.04),
+    Flesh("upper_chest", (0.0, 1.420, -0.012), (0.0, 1.450, -0.011), (0.072, 0.064), (1.05, 1.0, 1.0), 0.04),
     Flesh("upper_arm_l", (0.168, 1.384, -0.016), along(SHOULDER, ELBOW, 0.5), (0.062, 0.054), (1.0, 1.0, 1.0), 0.035),
     Flesh("upper_arm_l", along(SHOULDER, ELBOW, 0.5), ELBOW, (0.054, 0.047), (1.0, 1.0, 1.0), 0.01),
     Flesh("forearm_l", ELBOW, along(ELBOW, WRIST, 0.35), (0.048, 0.049), (1.0, 1.0, 1.0), 0.01),
@@ -63,7 +63,7 @@ TROUSERS = (
     Flesh("thigh_l", HIP, along(HIP, KNEE, 0.45, 0.008), (0.098, 0.082), (1.0, 1.0, 1.0), 0.03),
     Flesh("thigh_l", along(HIP, KNEE, 0.45, 0.008), KNEE, (0.082, 0.061), (1.0, 1.0, 1.0), 0.01),
     Flesh("shin_l", KNEE, along(KNEE, ANKLE, 0.35, -0.016), (0.060, 0.063), (1.0, 1.0, 1.0), 0.01),
-    Flesh("shin_l", along(KNEE, ANKLE, 0.35, -0.016), along(KNEE, ANKLE, 0.86), (0.063, 0.050), (1.0, 1.0, 1.0), 0.01),
+    Flesh("shin_l", along(KNEE, ANKLE, 0.35, -0.016), along(KNEE, ANKLE, 0.80), (0.063, 0.047), (1.0, 1.0, 1.0), 0.01),
 )
 
 BOOTS = (
@@ -103,6 +103,11 @@ HEAD = (
 )
 
 
+def hem(points: Array) -> Array:
+    """Negative where the jacket is: above the belt's lower edge."""
+    return np.asarray(0.968 - points[:, 1])
+
+
 def face(points: Array) -> Array:
     """Negative where hair may grow: above and behind a sloping line from brow to nape."""
     return np.asarray(0.9 * (points[:, 2] - 0.074) + 0.62 * (1.690 - points[:, 1]) * (points[:, 2] > -1.0))
@@ -113,31 +118,34 @@ HAIR = (
     Flesh("head", (0.0, 1.630, -0.034), (0.0, 1.575, -0.044), (0.080, 0.058), (0.95, 1.0, 1.0), 0.03),
     Flesh("head", (0.020, 1.742, 0.040), (-0.036, 1.742, 0.060), (0.030, 0.022), (1.0, 1.0, 1.0), 0.02),
 )
-EYES = (Flesh("head", (0.033, 1.640, 0.086), (0.033, 1.640, 0.086), (0.0145, 0.0145), (1.15, 0.9, 1.0)),)
-PUPILS = (Flesh("head", (0.0335, 1.640, 0.0965), (0.0335, 1.640, 0.0965), (0.0072, 0.0072), (1.0, 1.1, 0.8)),)
-BROWS = (Flesh("head", (0.046, 1.665, 0.084), (0.021, 1.668, 0.099), (0.0055, 0.0065)),)
-LIPS = (Flesh("head", (-0.020, 1.5785, 0.0925), (0.020, 1.5785, 0.0925), (0.0075, 0.0075), (1.0, 0.8, 1.1)),)
-BELT = (Flesh("hips", (0.0, 0.972, -0.005), (0.0, 0.994, -0.005), (0.117, 0.117), (1.44, 0.16, 1.0)),)
+EYES = (Flesh("head", (0.033, 1.640, 0.088), (0.033, 1.640, 0.088), (0.016, 0.016), (1.15, 0.9, 1.0)),)
+PUPILS = (Flesh("head", (0.0335, 1.640, 0.1005), (0.0335, 1.640, 0.1005), (0.0078, 0.0078), (1.0, 1.1, 0.7)),)
+BROWS = (Flesh("head", (0.048, 1.662, 0.085), (0.020, 1.667, 0.1005), (0.0055, 0.0070)),)
+LIPS = (Flesh("head", (0.0, 1.5790, 0.0960), (0.0, 1.5790, 0.0960), (0.0095, 0.0095), (2.3, 0.62, 1.0)),)
+BELT = (Flesh("hips", (0.0, 0.972, -0.005), (0.0, 0.994, -0.007), (0.120, 0.120), (1.42, 0.16, 1.0)),)
+COLLAR = (Flesh("neck", (0.0, 1.456, -0.014), (0.0, 1.484, -0.011), (0.070, 0.066), (1.05, 0.16, 1.0)),)
 BUCKLE = (Flesh("hips", (-0.018, 0.983, 0.112), (0.018, 0.983, 0.112), (0.018, 0.018), (1.0, 1.0, 0.6)),)
 
 
 PARTS = (
-    Part("jacket", "jacket", JACKET, 0.0145, 440),
-    Part("trousers", "trousers", TROUSERS, 0.0145, 330),
+    Part("jacket", "jacket", JACKET, 0.0145, 400, cut=hem),
+    Part("trousers", "trousers", TROUSERS, 0.0145, 300),
     Part("boots", "boots", BOOTS, 0.0105, 180, sole=True),
-    Part("hands", "skin", HANDS, 0.0055, 220),
-    Part("head", "skin", HEAD, 0.0085, 280),
-    Part("hair", "hair", HAIR, 0.0095, 130, cut=face),
+    Part("hands", "skin", HANDS, 0.0055, 200),
+    Part("head", "skin", HEAD, 0.0085, 250),
+    Part("hair", "hair", HAIR, 0.0095, 115, cut=face),
     Part("brows", "hair", BROWS, 0.004, 20),
     Part("eyes", "white", EYES, 0.006, 44),
     Part("pupils", "iris", PUPILS, 0.004, 28),
     Part("lips", "lips", LIPS, 0.005, 24),
-    Part("belt", "belt", BELT, 0.008, 90),
+    Part("collar", "collar", COLLAR, 0.008, 60),
+    Part("belt", "belt", BELT, 0.008, 80),
     Part("buckle", "brass", BUCKLE, 0.008, 24),
 )
 
 COLOURS = (
     Colour("jacket", (0.42, 0.055, 0.045)),
+    Colour("collar", (0.30, 0.035, 0.030)),
     Colour("trousers", (0.045, 0.075, 0.16)),
     Colour("boots", (0.085, 0.040, 0.020), 0.6),
     Colour("skin", (0.62, 0.34, 0.23), 0.6),
