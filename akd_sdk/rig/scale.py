@@ -27,7 +27,7 @@ SPREAD: Final = 2.0
 """An animal of a known species may be this factor larger or smaller than its kind."""
 
 _UNITS: Final = ((1.0, "metres"), (0.01, "centimetres"))
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WORD: Final[re.Pattern[str]] = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def guess_height(body: str, file_height_m: float, names: Iterable[str] = ()) -> tuple[float, str]:
@@ -43,19 +43,20 @@ def guess_height(body: str, file_height_m: float, names: Iterable[str] = ()) -> 
     species = None if body == "biped" else _species(names)
     typical = SPECIES_M[species] if species else TYPICAL_M[body]
     low, high = (typical / SPREAD, typical * SPREAD) if species else PLAUSIBLE_M[body]
-    what = species or (f"{body} body" if body != "unknown" else "body of unknown kind")
+    what = species or {"unknown": "a body of unknown kind"}.get(body, f"a {body}")
     for unit, name in _UNITS:
         if low <= file_height_m * unit <= high:
             height = file_height_m * unit
-            return height, f"height {height:.3g} m, the file's own in {name} (plausible for a {what}); --height overrides it"
-    return typical, f"height {typical:.3g} m, guessed for a {what}: {file_height_m:.3g} m in the file is not plausible; --height overrides it"
+            return height, f"height {height:.3g} m, the file's own in {name} (plausible for {what}); --height overrides it"
+    why = f"{file_height_m:.3g} m in the file is not plausible"
+    return typical, f"height {typical:.3g} m, guessed for {what}: {why}; --height overrides it"
 
 
 def _species(names: Iterable[str]) -> str | None:
     for name in names:
-        for word in _WORD.findall(name):
-            lower = word.lower()
-            for known in (lower, lower.rstrip("s")):
+        for match in _WORD.finditer(name):
+            word = match.group().lower()
+            for known in (word, word.rstrip("s")):
                 if known in SPECIES_M:
                     return known
     return None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import LARGEST, Json, child, integer, objects, optional_reference, reference
+from akd_sdk.formats.gltf.fields import LARGEST, Json, child, integer, optional_reference, reference
 
 COMPONENTS: Final[dict[int, str]] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 """numpy type of each component type."""
@@ -21,13 +21,14 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def floats(document: Document, index: int, kinds: tuple[str, ...], where: str) -> Array:
+def floats(document: Document, index: int, kinds: tuple[str, ...], where: str, *, finite: bool = True) -> Array:
     """The values of an accessor as float64, normalised integers as -1..1 or 0..1.
 
     Args:
         index: of the accessor.
         kinds: allowed types, such as ("VEC3",).
         where: what the accessor is for, in messages.
+        finite: refuse values that are not finite or huge; otherwise they come as they are.
 
     Returns:
         (count,) for SCALAR, (count, width) for vectors, (count, n, n) for matrices, which act on columns.
@@ -41,10 +42,9 @@ def floats(document: Document, index: int, kinds: tuple[str, ...], where: str) -
         raise ReadError(f"{where} has accessor {index} of type {kind}, expected {' or '.join(kinds)}")
     values = raw.astype(np.float64)
     if raw.dtype.kind == "f":
-        if not np.isfinite(values).all():
-            raise ReadError(f"{where} holds values that are not finite (accessor {index})")
-        if np.abs(values).max(initial=0.0) > LARGEST:
-            raise ReadError(f"{where} holds values beyond {LARGEST:g} (accessor {index})")
+        if finite and not np.abs(values).max() <= LARGEST:
+            fault = "values that are not finite" if not np.isfinite(values).all() else f"values beyond {LARGEST:g}"
+            raise ReadError(f"{where} holds {fault} (accessor {index})")
     elif accessor.get("normalized") is True:
         values = np.maximum(values / np.iinfo(raw.dtype).max, -1.0)
     if kind.startswith("MAT"):
@@ -66,7 +66,7 @@ def integers(document: Document, index: int, kinds: tuple[str, ...], where: str)
 
 def count_of(document: Document, index: int) -> int:
     """How many elements an accessor has."""
-    return integer(objects(document.json, "accessors")[index], "count", f"accessor {index}", low=1)
+    return integer(document.items("accessors")[index], "count", f"accessor {index}", low=1)
 
 
 def view_bytes(document: Document, index: int) -> memoryview:
@@ -77,7 +77,7 @@ def view_bytes(document: Document, index: int) -> memoryview:
 
 def _values(document: Document, index: int, where: str) -> tuple[NDArray[Any], Json]:
     """Raw values (count, width) and the accessor's JSON."""
-    accessors = objects(document.json, "accessors")
+    accessors = document.items("accessors")
     index = reference(index, len(accessors), f"accessor of {where}")
     accessor, here = accessors[index], f"accessor {index}"
     dtype = _dtype(accessor, here)
@@ -87,7 +87,7 @@ def _values(document: Document, index: int, where: str) -> tuple[NDArray[Any], J
     count = integer(accessor, "count", here, low=1)
     if count > document.size:  # also where no data backs the values: no honest element is smaller than a byte
         raise ReadError(f"{here} has {count} elements, more than the buffers have bytes")
-    view = optional_reference(accessor, "bufferView", len(objects(document.json, "bufferViews")), here)
+    view = optional_reference(accessor, "bufferView", len(document.items("bufferViews")), here)
     if view is None:
         values = np.zeros((count, WIDTHS[kind]), dtype)
     else:
@@ -106,7 +106,7 @@ def _dtype(holder: Json, where: str) -> np.dtype[Any]:
 
 def _view(document: Document, index: int) -> tuple[int, int, int, int]:
     """Start, length, buffer and stride (0: none) of a buffer view, checked against its buffer."""
-    views = objects(document.json, "bufferViews")
+    views = document.items("bufferViews")
     view, where = views[reference(index, len(views), "bufferView")], f"buffer view {index}"
     buffer = reference(view.get("buffer"), len(document.buffers), f"buffer of {where}")
     start = integer(view, "byteOffset", where, 0)
@@ -153,7 +153,7 @@ def _with_sparse(document: Document, sparse: Json, values: NDArray[Any], kind: s
     count = integer(sparse, "count", where, low=1)
     if count > len(values):
         raise ReadError(f"{where} has {count} values for {len(values)} elements")
-    views = len(objects(document.json, "bufferViews"))
+    views = len(document.items("bufferViews"))
     parts: list[NDArray[Any]] = []
     for key in ("indices", "values"):
         part = child(sparse, key, where)

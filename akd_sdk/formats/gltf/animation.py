@@ -28,7 +28,7 @@ class Channel:
         node: its index.
         path: "translation", "rotation", "scale" or "weights".
         times: (keys,) seconds, increasing.
-        values: (keys, width); rotations unit xyzw.
+        values: (keys, width); rotations xyzw, unit except between CUBICSPLINE keys, where the spline is made unit.
         tangents: CUBICSPLINE: in and out tangents a key, (keys, 2, width); None otherwise.
         step: values hold until the next key.
     """
@@ -55,7 +55,8 @@ class Channel:
         span = self.times[left + 1] - self.times[left]
         u = (t - self.times[left]) / span
         if self.step:
-            return self.values[np.where(u >= 1.0, left + 1, left)]
+            held: Array = self.values[np.where(u >= 1.0, left + 1, left)]
+            return held
         if self.tangents is not None:
             return self._cubic(left, u, span)
         if self.path == "rotation":
@@ -74,7 +75,9 @@ class Channel:
             return mixed
         length = np.linalg.norm(mixed, axis=-1, keepdims=True)
         # Through zero there is no direction; the nearer key's stands in.
-        return np.where(length > 1e-9, mixed / np.maximum(length, 1e-9), np.where(u < 0.5, p0, p1))
+        near = np.where(u < 0.5, p0, p1)
+        turned: Array = np.where(length > 1e-9, mixed / np.maximum(length, 1e-9), near / np.linalg.norm(near, axis=-1, keepdims=True))
+        return turned
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Animation:
 def read_animations(document: Document) -> tuple[Animation, ...]:
     """All animations of a file; ReadError names animation and channel where keys are unusable."""
     cache: dict[int, Array] = {}
-    return tuple(_animation(document, i, item, cache) for i, item in enumerate(objects(document.json, "animations")))
+    return tuple(_animation(document, i, item, cache) for i, item in enumerate(document.items("animations")))
 
 
 def _animation(document: Document, index: int, item: Json, cache: dict[int, Array]) -> Animation:
@@ -116,7 +119,7 @@ def _animation(document: Document, index: int, item: Json, cache: dict[int, Arra
 def _channel(document: Document, channel: Json, samplers: list[Json], where: str, cache: dict[int, Array]) -> Channel | None:
     sampler = samplers[reference(channel.get("sampler"), len(samplers), f"sampler of {where}")]
     target = child(channel, "target", where)
-    node = optional_reference(target, "node", len(objects(document.json, "nodes")), where)
+    node = optional_reference(target, "node", len(document.items("nodes")), where)
     path = text(target, "path", where)
     if node is None or path not in PATHS:
         return None
@@ -133,12 +136,13 @@ def _channel(document: Document, channel: Json, samplers: list[Json], where: str
         length = np.linalg.norm(values, axis=-1, keepdims=True)
         if (length < 1e-6).any():
             raise ReadError(f"{where}: a rotation has length zero")
-        values = values / length
+        if tangents is None or len(times) == 1:
+            values = values / length
     return Channel(node, path, times, values, tangents, mode == "STEP")
 
 
 def _index(document: Document, sampler: Json, key: str, where: str) -> int:
-    return reference(sampler.get(key), len(objects(document.json, "accessors")), f"{key} of the sampler of {where}")
+    return reference(sampler.get(key), len(document.items("accessors")), f"{key} of the sampler of {where}")
 
 
 def _times(document: Document, sampler: Json, where: str, cache: dict[int, Array]) -> Array:

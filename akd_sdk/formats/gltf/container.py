@@ -7,12 +7,13 @@ import binascii
 import json
 import stat
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from akd_sdk.errors import ReadError
+from akd_sdk.formats.gltf.extensions import check_required
 from akd_sdk.formats.gltf.fields import Json, integer, objects, text
 
 MAGIC: Final = b"glTF"
@@ -49,6 +50,13 @@ class Document:
     buffers: tuple[bytes, ...]
     binary: bool
     chunks: tuple[tuple[int, bytes], ...] = ()
+    _checked: dict[str, list[Json]] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def items(self, key: str) -> list[Json]:
+        """A top-level array of objects, empty where there is none; ReadError where it is something else. Checked once."""
+        if key not in self._checked:
+            self._checked[key] = objects(self.json, key)
+        return self._checked[key]
 
     @property
     def size(self) -> int:
@@ -99,6 +107,7 @@ def _load(path: Path) -> Document:
         text_chunk, bin_chunk, chunks = data, None, ()
     content = _parse(text_chunk)
     _check_version(content)
+    check_required(content)
     buffers = tuple(_buffer(path, i, buffer, bin_chunk) for i, buffer in enumerate(objects(content, "buffers")))
     return Document(path, content, buffers, binary, chunks)
 
@@ -178,18 +187,13 @@ def _buffer(path: Path, index: int, buffer: Json, bin_chunk: bytes | None) -> by
     uri = text(buffer, "uri", where)
     if uri is None:
         if index or bin_chunk is None:
-            raise ReadError(f"{where} has no data" + (_fallback(buffer) or ""))
+            raise ReadError(f"{where} has no data")
         data = bin_chunk
     else:
         data = resource(path, uri, where)
     if len(data) < length:
         raise ReadError(f"{where} is truncated: {len(data)} bytes of {length} are there")
     return data
-
-
-def _fallback(buffer: Json) -> str:
-    extensions = buffer.get("extensions")
-    return f" but {', '.join(map(str, extensions))}" if isinstance(extensions, dict) and extensions else ""
 
 
 def resource(path: Path, uri: str, where: str) -> bytes:

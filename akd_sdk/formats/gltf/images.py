@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.accessors import view_bytes
 from akd_sdk.formats.gltf.container import Document, resource
-from akd_sdk.formats.gltf.fields import child, integer, objects, optional_reference, reference, text
+from akd_sdk.formats.gltf.fields import child, integer, optional_reference, reference, text
 
 LARGEST_SIDE: Final = 1024
 """Pixels; larger pictures are scaled down."""
@@ -29,8 +29,8 @@ def texture_rgba(document: Document, texture: int, where: str) -> NDArray[np.uin
     Raises:
         ReadError: it is missing, huge, or of a kind that is not read.
     """
-    textures = objects(document.json, "textures")
-    images = objects(document.json, "images")
+    textures = document.items("textures")
+    images = document.items("images")
     entry = textures[reference(texture, len(textures), f"texture of {where}")]
     source = optional_reference(entry, "source", len(images), f"texture {texture}")
     if source is None:
@@ -39,7 +39,7 @@ def texture_rgba(document: Document, texture: int, where: str) -> NDArray[np.uin
     if source is None:
         raise ReadError(f"texture {texture} has no picture that is read")
     image, here = images[source], f"image {source}"
-    view = optional_reference(image, "bufferView", len(objects(document.json, "bufferViews")), here)
+    view = optional_reference(image, "bufferView", len(document.items("bufferViews")), here)
     if view is not None:
         return _decode(bytes(view_bytes(document, view)), here)
     uri = text(image, "uri", here)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import LARGEST, Json, label, numbers, objects, references
+from akd_sdk.formats.gltf.fields import LARGEST, Json, label, numbers, references
 from akd_sdk.rotations import compose, decompose
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ def read_scene(document: Document) -> Scene:
     Raises:
         ReadError: a node has two parents or is its own ancestor, an index is out of range, or a transform is not usable.
     """
-    nodes = objects(document.json, "nodes")
+    nodes = document.items("nodes")
     parents = np.full(len(nodes), -1, dtype=np.int64)
     children = [references(node, "children", len(nodes), _name(nodes, i)) for i, node in enumerate(nodes)]
     for i, mine in enumerate(children):

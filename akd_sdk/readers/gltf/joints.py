@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError, RigError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import label, objects, optional_reference, references
+from akd_sdk.formats.gltf.fields import label, optional_reference, references
 from akd_sdk.formats.gltf.scene import Scene
 from akd_sdk.rig import Skeleton, Transforms
 
@@ -55,7 +55,7 @@ def find_joints(document: Document, scene: Scene) -> Joints:
         RigError: there is no skin.
     """
     skins = []
-    for i, skin in enumerate(objects(document.json, "skins")):
+    for i, skin in enumerate(document.items("skins")):
         where = label("skin", i, skin.get("name"))
         joints = references(skin, "joints", len(scene.nodes), where)
         if not joints:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import Json, child, label, numbers, objects
+from akd_sdk.formats.gltf.fields import Json, child, label, numbers
 from akd_sdk.formats.gltf.images import texture_index, texture_rgba
 from akd_sdk.rig import Material
 
@@ -21,7 +21,7 @@ class Materials:
     def __init__(self, document: Document) -> None:
         self.notes: list[str] = []
         self._document = document
-        self._items = objects(document.json, "materials")
+        self._items = document.items("materials")
         self._read: dict[int | None, Material] = {}
         self._textures: dict[int, NDArray[np.uint8] | None] = {}
 

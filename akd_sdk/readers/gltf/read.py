@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.errors import AkdError, ReadError
+from akd_sdk.errors import AkdError
 from akd_sdk.formats.gltf.animation import Animation, read_animations
 from akd_sdk.formats.gltf.container import Document, load
 from akd_sdk.formats.gltf.scene import Scene, read_scene
@@ -22,11 +21,6 @@ from akd_sdk.rig import ContactPoint, Rig, Skeleton, Skin, Source
 from akd_sdk.rig.scale import guess_height
 
 Array = NDArray[np.float64]
-
-HARMLESS: Final = ("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "EXT_lights_", "KHR_xmp", "VRM", "KHR_animation_pointer")
-"""Beginnings of extensions that change looks, not places: the document keeps what they say."""
-
-READ: Final = ("KHR_mesh_quantization",)
 
 
 @dataclass(frozen=True)
@@ -59,27 +53,16 @@ def read_gltf(path: Path, *, height: float | None = None) -> Rig:
 
 
 def _parts(document: Document) -> _Parts:
-    _check_extensions(document)
     scene = read_scene(document)
-    joints = find_joints(document, scene)
     animations = read_animations(document)
+    joints = find_joints(document, scene)
     materials = Materials(document)
     shapes = Shapes(document, scene, joints, materials)
     skins = read_skins(shapes)
     sheared = [scene.name(n) for n in scene.sheared if n in joints.of_node]
-    if sheared:
-        shapes.note(f"the matrix of {sheared[0]} has shear, which is dropped" + (f" ({len(sheared)} such nodes)" if len(sheared) > 1 else ""))
+    for name in sheared:
+        shapes.note(f"the matrix of {name} has shear, which is dropped")
     return _Parts(document, scene, joints, skins, animations, (*shapes.notes, *materials.notes))
-
-
-def _check_extensions(document: Document) -> None:
-    required = document.json.get("extensionsRequired", [])
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        raise ReadError("extensionsRequired is not an array of names")
-    for name in required:
-        if name not in READ and not name.startswith(HARMLESS):
-            hint = "decompress it first, e.g. with gltf-transform copy" if "compression" in name else None
-            raise ReadError(f"needs the extension {name[:80]}, which is not read", hint=hint)
 
 
 def _assembled(parts: _Parts, asked: float | None) -> Rig:

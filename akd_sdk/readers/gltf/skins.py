@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.accessors import floats, integers
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import Json, child, integer, label, objects, optional_reference, reference
+from akd_sdk.formats.gltf.fields import LARGEST, Json, child, integer, label, objects, optional_reference, reference
 from akd_sdk.formats.gltf.scene import Scene
 from akd_sdk.readers.gltf.joints import Joints
 from akd_sdk.readers.gltf.materials import Materials
@@ -46,7 +46,7 @@ def read_skins(shapes: Shapes) -> tuple[Skin, ...]:
         ReadError: indices out of range, values that are not finite, or arrays that do not fit each other.
     """
     document, scene = shapes.document, shapes.scene
-    meshes = objects(document.json, "meshes")
+    meshes = document.items("meshes")
     binds = [_inverse_binds(shapes, s) for s in range(len(shapes.joints.skins))]
     for n, node in enumerate(scene.nodes):
         mesh = optional_reference(node, "mesh", len(meshes), scene.name(n))
@@ -90,11 +90,11 @@ class _Shape:
 
 def _inverse_binds(shapes: Shapes, skin: int) -> Array:
     """(skeleton joints, 4, 4) with each joint's unit put in; zeros where the skin does not use a joint."""
-    item = objects(shapes.document.json, "skins")[skin]
+    item = shapes.document.items("skins")[skin]
     where = label("skin", skin, item.get("name"))
     nodes = shapes.joints.skins[skin]
     matrices = np.tile(np.eye(4), (len(nodes), 1, 1))
-    accessor = optional_reference(item, "inverseBindMatrices", len(objects(shapes.document.json, "accessors")), where)
+    accessor = optional_reference(item, "inverseBindMatrices", len(shapes.document.items("accessors")), where)
     if accessor is not None:
         read = floats(shapes.document, accessor, ("MAT4",), f"inverse bind matrices of {where}")
         if len(read) < len(nodes):
@@ -142,7 +142,7 @@ def _primitive(shapes: Shapes, primitive: Json, skin: int, where: str) -> tuple[
 
 
 def _accessor(shapes: Shapes, attributes: Json, key: str, where: str) -> int:
-    return reference(attributes.get(key), len(objects(shapes.document.json, "accessors")), f"{key} of {where}")
+    return reference(attributes.get(key), len(shapes.document.items("accessors")), f"{key} of {where}")
 
 
 def _attribute(shapes: Shapes, attributes: Json, key: str, kinds: tuple[str, ...], count: int, where: str) -> Array | None:
@@ -193,7 +193,7 @@ def _morphs(shapes: Shapes, primitive: Json, count: int, where: str) -> Array | 
 
 
 def _triangles(shapes: Shapes, primitive: Json, mode: int, count: int, where: str) -> Ints:
-    index = optional_reference(primitive, "indices", len(objects(shapes.document.json, "accessors")), where)
+    index = optional_reference(primitive, "indices", len(shapes.document.items("accessors")), where)
     if index is None:
         order = np.arange(count, dtype=np.int64)
     else:
@@ -218,13 +218,15 @@ def _influences(shapes: Shapes, attributes: Json, skin: int, count: int, where: 
     while f"JOINTS_{len(slots)}" in attributes:
         key, weight_key = f"JOINTS_{len(slots)}", f"WEIGHTS_{len(slots)}"
         slots.append(integers(shapes.document, _accessor(shapes, attributes, key, where), ("VEC4",), f"{key} of {where}"))
-        shares.append(floats(shapes.document, _accessor(shapes, attributes, weight_key, where), ("VEC4",), f"{weight_key} of {where}"))
+        accessor = _accessor(shapes, attributes, weight_key, where)
+        shares.append(floats(shapes.document, accessor, ("VEC4",), f"{weight_key} of {where}", finite=False))
         if len(slots[-1]) != count or len(shares[-1]) != count:
             raise ReadError(f"{where} has {count} positions, {len(slots[-1])} of {key} and {len(shares[-1])} of {weight_key}")
     slot, weights = np.concatenate(slots, axis=1), np.concatenate(shares, axis=1)
-    if (weights < 0.0).any():
-        shapes.note("negative skin weights are taken for 0")
-        weights = np.maximum(weights, 0.0)
+    usable = (weights >= 0.0) & (weights <= LARGEST)
+    if not usable.all():
+        shapes.note(f"skin weights of {where} that are negative or not finite are taken for 0")
+        weights = np.where(usable, weights, 0.0)
     used = shapes.joints.skins[skin]
     beyond = slot >= len(used)
     if (beyond & (weights > 0.0)).any() or (slot < 0).any():
