@@ -1,0 +1,93 @@
+"""Feet: which contact points and which chain of joints make one, and the paths of their points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd_sdk.kinematics import point_paths
+from akd_sdk.rig import Rig, Skeleton
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEG_KINDS = ("leg", "foreleg")
+
+
+@dataclass(frozen=True)
+class Foot:
+    """One foot.
+
+    Attributes:
+        limb: LH, RH, LF or RF.
+        points: indices into the rig's contact points.
+        chain: joints from the limb's base to the one that carries the foot; empty where no chain leads to it.
+        kind: "leg" or "foreleg".
+    """
+
+    limb: str
+    points: tuple[int, ...]
+    chain: tuple[int, ...]
+    kind: str
+
+
+def _place_on(chain: tuple[int, ...], skeleton: Skeleton, joint: int) -> int:
+    """Position in the chain of the joint or its nearest solve ancestor there, -1 where there is none."""
+    while joint >= 0:
+        if joint in chain:
+            return chain.index(joint)
+        joint = int(skeleton.solve_parents[joint])
+    return -1
+
+
+def feet_of(rig: Rig) -> tuple[Foot, ...]:
+    """The feet of a rig, in the order in which its contact points name them."""
+    feet = []
+    for limb in dict.fromkeys(point.limb for point in rig.contact_points):
+        points = tuple(i for i, point in enumerate(rig.contact_points) if point.limb == limb)
+        joints = [rig.contact_points[i].joint for i in points]
+        chain: tuple[int, ...] = ()
+        kind = "leg" if limb.endswith("H") else "foreleg"
+        for candidate in rig.skeleton.chains:
+            places = [_place_on(candidate.joints, rig.skeleton, joint) for joint in joints]
+            if candidate.kind in LEG_KINDS and min(places) >= 0:
+                chain, kind = tuple(candidate.joints[: min(places) + 1]), candidate.kind
+                break
+        feet.append(Foot(limb, points, chain, kind))
+    return tuple(feet)
+
+
+def contact_paths(rig: Rig, world: Array) -> Array:
+    """World paths (frames, contact points, 3), metres, for joint transforms (frames, joints, 4, 4)."""
+    joints = np.array([point.joint for point in rig.contact_points], dtype=np.int64)
+    offsets = np.array([point.offset for point in rig.contact_points]).reshape(-1, 3)
+    return point_paths(world, joints, offsets)
+
+
+def foot_forward(rig: Rig, world: Array, feet: tuple[Foot, ...]) -> Array:
+    """How far (frames, feet) each foot's middle is before the pelvis along the rig's facing, metres."""
+    paths = contact_paths(rig, world)
+    pelvis = world[:, rig.skeleton.pelvis, :3, 3]
+    middles = [paths[:, foot.points].mean(axis=1) - pelvis for foot in feet]
+    return np.stack([middle @ rig.forward for middle in middles], axis=1) if feet else np.zeros((len(world), 0))
+
+
+def rest_hip_height(rig: Rig) -> float:
+    """Metres from the sole to the hind legs' hips at rest; the leg length where there are no hind legs."""
+    rest = rig.skeleton.rest_world
+    hips = [rest[foot.chain[0], 1, 3] for foot in feet_of(rig) if foot.chain and foot.limb.endswith("H")]
+    soles = contact_paths(rig, rest[None])[0, :, 1]
+    return float(np.mean(hips) - soles.min()) if hips else rig.leg_length
+
+
+def velocities(paths: Array, fps: float, loop: bool) -> Array:
+    """Central-difference velocities of paths (frames, ...), units a second; a loop (its last frame the first pose) wraps around."""
+    if len(paths) < 2:
+        return np.zeros_like(paths)
+    if not loop or len(paths) < 4:
+        return np.asarray(np.gradient(paths, axis=0) * fps)
+    unique = paths[:-1]
+    inner = (np.roll(unique, -1, axis=0) - np.roll(unique, 1, axis=0)) * (0.5 * fps)
+    return np.concatenate([inner, inner[:1]])

@@ -1,0 +1,195 @@
+"""Foot locking: planted points stand still on the ground, nothing goes under it, and the rest of the pose follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from akd_sdk.gait.contacts import find_contacts, ground_height
+from akd_sdk.gait.feet import Foot, contact_paths, feet_of
+from akd_sdk.gait.ground import ground_matrices, move_world
+from akd_sdk.gait.placement import Floor, FootMotion, place_foot
+from akd_sdk.gait.smoothing import blend_through, smooth_above, smooth_fit
+from akd_sdk.gait.stance import unique_frames
+from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
+from akd_sdk.kinematics import motion_from_world
+from akd_sdk.kinematics.limb_ik import LimbBends, bending_axes, reach, solve_limb
+from akd_sdk.motion import Motion
+from akd_sdk.rig import Rig, Skeleton
+from akd_sdk.rotations import nearest_rotation
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+BLEND_S = 0.1
+"""Time in which a correction fades on both sides of a stance."""
+REACH = 0.995
+"""Share of a leg's longest reach that a foot may ask for before the body is lowered."""
+LOWEST = 0.3
+"""Most that the body is lowered, leg lengths."""
+ON_GROUND = 0.005
+"""Height, leg lengths, up to which a point of a standing foot counts as planted afterwards."""
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """A foot with what its limb needs: the foot's planted points, its path as found and as placed (both with the body's shift), whether it
+    stands (frames,)."""
+
+    foot: Foot
+    was: FootMotion
+    placed: FootMotion
+    stands: Bools
+
+
+def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
+    """The motion with planted contact points held still on the ground by their limbs, and no contact point under it.
+
+    planted: (frames, contact points), by default `find_contacts`. Each stance keeps one spot and heading, rolling from heel to
+    toe; corrections fade in swing; the body takes what the standing feet have in common and is lowered smoothly where a leg would
+    not reach. Knees keep their side, bones their length, loops stay exact. The result's `contacts` are the points that stand on the
+    ground. A motion that does not travel is held on the belt that its feet push back (`estimate_travel`).
+    """
+    travel = estimate_travel(rig, motion)
+    planted = find_contacts(rig, motion, travel) if planted is None else planted
+    count = unique_frames(motion)
+    world = in_place_world(rig, motion, travel)[:count]
+    height = ground_height(motion, contact_paths(rig, world))
+    floor = Floor(travel.path[:count], travel.path[-1] if motion.loop else None, rig.facing, height, rig.leg_length)
+    feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 2)
+    if not feet:
+        return motion.with_(contacts=planted)
+    blend = BLEND_S * motion.fps
+    world, legs = _shift_body(rig, world, [_stand(rig, world, foot, planted[:count], floor) for foot in feet], blend, motion.loop)
+    legs = [_swing(leg, floor, blend, motion.loop) for leg in legs]
+    world = _lower_body(rig, world, legs, blend, motion.loop)
+    for leg in legs:
+        world = _reach_foot(rig, world, leg)
+    contacts = _standing(rig, world, legs, planted[:count], floor)
+    return _finish(rig, motion, world, travel, contacts)
+
+
+def _foot_motion(rig: Rig, world: Array, foot: Foot) -> FootMotion:
+    joint = foot.chain[-1]
+    turn = nearest_rotation(world[:, joint, :3, :3]) @ nearest_rotation(rig.skeleton.rest_world[joint, :3, :3]).T
+    position = world[:, joint, :3, 3].copy()
+    arms = contact_paths(rig, world)[:, foot.points] - position[:, None]
+    return FootMotion(position, turn, np.einsum("fji,fkj->fki", turn, arms))
+
+
+def _stand(rig: Rig, world: Array, foot: Foot, planted: Bools, floor: Floor) -> _Leg:
+    was = _foot_motion(rig, world, foot)
+    mine = planted[:, foot.points]
+    return _Leg(foot, was, place_foot(was, mine, floor), np.asarray(mine.any(axis=1)))
+
+
+def _shift_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bool) -> tuple[Array, list[_Leg]]:
+    """The body moved by what the standing feet's corrections have in common, smoothed; legs with their path moved along."""
+    stands = np.stack([leg.stands for leg in legs], axis=1).astype(np.float64)
+    corrections = np.stack([leg.placed.position - leg.was.position for leg in legs], axis=1)
+    weight = stands.sum(axis=1)
+    common = np.einsum("fl,fli->fi", stands, corrections) / np.maximum(weight, 1.0)[:, None]
+    shift = smooth_fit(common, weight, blend, loop)
+    moved = []
+    for leg in legs:
+        was = FootMotion(leg.was.position + shift, leg.was.turn, leg.was.offsets)
+        placed = np.where(leg.stands[:, None], leg.placed.position, was.position)
+        moved.append(_Leg(leg.foot, was, FootMotion(placed, leg.placed.turn, leg.placed.offsets), leg.stands))
+    matrices = np.tile(np.eye(4), (len(world), 1, 1))
+    matrices[:, :3, 3] = shift
+    return move_world(rig.skeleton, world, matrices), moved
+
+
+def _swing(leg: _Leg, floor: Floor, blend: float, loop: bool) -> _Leg:
+    """The leg with its stances' corrections faded into the swings, and the swings kept above the ground."""
+    change = leg.placed.turn @ np.swapaxes(leg.was.turn, -1, -2)
+    turned = Rotation.from_matrix(change).as_rotvec()
+    moved = leg.placed.position - leg.was.position
+    faded = blend_through(np.concatenate([moved, turned], axis=1), leg.stands, blend, loop)
+    turn = Rotation.from_rotvec(faded[:, 3:]).as_matrix() @ leg.was.turn
+    lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.offsets).min(axis=1)
+    needed = floor.height - lowest_arm - leg.was.position[:, 1]
+    faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), leg.stands, 0.5 * blend, loop)
+    placed = FootMotion(leg.was.position + faded[:, :3], np.asarray(turn), leg.was.offsets)
+    return _Leg(leg.foot, leg.was, placed, leg.stands)
+
+
+def _chain(rig: Rig, world: Array, foot: Foot) -> tuple[Array, LimbBends]:
+    """Points (frames, joints, 3) of a foot's chain and how it bends."""
+    joints = np.array(foot.chain, dtype=np.int64)
+    points = world[:, joints][..., :3, 3]
+    turns = nearest_rotation(world[:, joints[:-1], :3, :3])
+    rest = nearest_rotation(rig.skeleton.rest_world[joints[:-1], :3, :3])
+    left = rig.facing[:, 0] if foot.kind == "leg" else -rig.facing[:, 0]
+    axes, folds = bending_axes(points, turns, np.einsum("bji,j->bi", rest, left))
+    return points, LimbBends(axes, folds)
+
+
+def _lower_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bool) -> Array:
+    """The body lowered smoothly, where a leg would not reach its foot's place."""
+    needed = np.zeros(len(world))
+    for leg in legs:
+        points, bends = _chain(rig, world, leg.foot)
+        longest = REACH * reach(points, bends)
+        away = points[:, 0] - leg.placed.position
+        level = np.hypot(away[:, 0], away[:, 2])
+        allowed = np.sqrt(np.maximum(longest**2 - level**2, 0.0))
+        needed = np.maximum(needed, away[:, 1] - allowed)
+    needed = np.minimum(needed, LOWEST * rig.leg_length)
+    if needed.max() <= 0.0:
+        return world
+    lowered = smooth_above(needed, np.zeros(len(world)), np.zeros(len(world), dtype=np.bool_), blend, loop)
+    matrices = np.tile(np.eye(4), (len(world), 1, 1))
+    matrices[:, 1, 3] = -lowered
+    return move_world(rig.skeleton, world, matrices)
+
+
+def _reach_foot(rig: Rig, world: Array, leg: _Leg) -> Array:
+    """World transforms with one leg's foot put where it is placed; all that hangs on the leg follows."""
+    skeleton, chain = rig.skeleton, leg.foot.chain
+    points, bends = _chain(rig, world, leg.foot)
+    solution = solve_limb(points, leg.placed.position, bends)
+    foot_turn = leg.placed.turn @ np.swapaxes(leg.was.turn, -1, -2)
+    turns = np.concatenate([solution.turns, foot_turn[:, None]], axis=1)
+    matrices = np.zeros((*turns.shape[:2], 4, 4))
+    matrices[..., :3, :3] = turns
+    matrices[..., :3, 3] = solution.points - np.einsum("fkij,fkj->fki", turns, points)
+    matrices[..., 3, 3] = 1.0
+    moved = world.copy()
+    for j, place in enumerate(_followers(skeleton, chain)):
+        if place >= 0:
+            moved[:, j] = matrices[:, place] @ world[:, j]
+    return moved
+
+
+def _followers(skeleton: Skeleton, chain: tuple[int, ...]) -> Ints:
+    """The place in the chain (joints,) that each joint follows: its nearest solve ancestor there, or itself; -1 for none."""
+    places = np.full(skeleton.count, -1, dtype=np.int64)
+    for j in skeleton.solve_order:
+        parent = int(skeleton.solve_parents[j])
+        places[j] = chain.index(j) if j in chain else (places[parent] if parent >= 0 else -1)
+    return places
+
+
+def _standing(rig: Rig, world: Array, legs: list[_Leg], planted: Bools, floor: Floor) -> Bools:
+    """The points (frames, points) of standing feet that are on the ground."""
+    heights = contact_paths(rig, world)[..., 1] - floor.height
+    contacts = planted.copy()
+    for leg in legs:
+        points = list(leg.foot.points)
+        contacts[:, points] = leg.stands[:, None] & (heights[:, points] < ON_GROUND * floor.leg)
+    return contacts
+
+
+def _finish(rig: Rig, motion: Motion, world: Array, travel: Travel, contacts: Bools) -> Motion:
+    """The motion of the locked pose: a loop closed by its first pose, the travel put back where it was in the root."""
+    if len(world) < motion.frames:
+        world, contacts = np.concatenate([world, world[:1]]), np.concatenate([contacts, contacts[:1]])
+    if travel.in_root:
+        world = move_world(rig.skeleton, world, ground_matrices(travel.path))
+    locked = motion_from_world(rig.skeleton, world, motion.fps, name=motion.name, loop=motion.loop, like=motion)
+    return locked.with_(contacts=contacts)

@@ -1,0 +1,117 @@
+"""Placement: where a foot stands in each of its stances; a sole rolls over heel and toe about one spot and one heading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from akd_sdk.gait.contacts import runs
+from akd_sdk.gait.ground import compose_ground, ground_matrices, inverse_ground, move_points
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+FLAT_RAD = 0.2
+"""Pitch of a planted sole up to which it lies flat; a larger one is lessened by as much, without a kink."""
+SHARED_LEGS = 0.004
+"""Difference of heights, leg lengths, over which heel and toe share the weight."""
+
+
+@dataclass(frozen=True)
+class FootMotion:
+    """A foot over time, in place.
+
+    Attributes:
+        position: (frames, 3) of the joint that carries the foot, metres.
+        turn: (frames, 3, 3) world rotation of that joint against rest.
+        offsets: (frames, points, 3) from the joint to the foot's contact points in the world axes at rest (turned by `turn` they lead to
+            the points), metres.
+    """
+
+    position: Array
+    turn: Array
+    offsets: Array
+
+    def points(self) -> Array:
+        """(frames, points, 3), metres."""
+        return np.asarray(self.position[:, None] + np.einsum("fij,fkj->fki", self.turn, self.offsets))
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What feet stand on: `path` (frames, 3), the travel; `lap` (3,), its step after which a loop begins anew, None without a loop;
+    `facing` (3, 3), character frame to world; `height` of the ground and `leg` length, metres."""
+
+    path: Array
+    lap: Array | None
+    facing: Array
+    height: float
+    leg: float
+
+
+def place_foot(foot: FootMotion, planted: Bools, floor: Floor) -> FootMotion:
+    """The foot with its place put right in every stance (frames with a planted point); other frames are as they were.
+
+    planted: (frames, points). In each stance one heading and one spot are kept (the mean of what the motion has), the roll is taken
+    out, and the pitch decides which point carries: heel, both, or toe. Carrying points are on the ground and do not move over it.
+    """
+    position, turn = foot.position.copy(), foot.turn.copy()
+    for run in runs(np.asarray(planted.any(axis=1)), floor.lap is not None):
+        path = _path_of(run, floor)
+        stands = FootMotion(foot.position[run], foot.turn[run], foot.offsets[run])
+        position[run], turn[run] = _stand(stands, planted[run], path, floor)
+    return FootMotion(position, turn, foot.offsets)
+
+
+def _path_of(run: Ints, floor: Floor) -> Array:
+    """The travel (n, 3) at a run's frames; those after a loop's seam lie one lap further."""
+    path = floor.path[run].copy()
+    wrapped = np.flatnonzero(np.diff(run) < 0)
+    if len(wrapped) and floor.lap is not None:
+        for i in range(int(wrapped[0]) + 1, len(run)):
+            path[i] = compose_ground(floor.lap, path[i])
+    return path
+
+
+def _stand(foot: FootMotion, planted: Bools, path: Array, floor: Floor) -> tuple[Array, Array]:
+    """Positions and turns, in place, of a foot through one stance."""
+    over_ground = ground_matrices(path)[:, :3, :3] @ foot.turn
+    heading, pitch = _heading_and_pitch(over_ground, floor.facing)
+    turn = _turn(np.full(len(pitch), heading), _flattened(pitch), floor.facing)
+    arms = np.einsum("fij,fkj->fki", turn, foot.offsets)
+    share = _shares(arms[..., 1], SHARED_LEGS * floor.leg)
+    weight = share * (planted.any(axis=1, keepdims=True))
+    flat = _turn(np.array([heading]), np.zeros(1), floor.facing)[0]
+    spread = np.einsum("ij,kj->ki", flat, foot.offsets.mean(axis=0))
+    points = move_points(path, foot.points())
+    spot = np.einsum("fk,fki->i", weight, points - spread) / weight.sum()
+    position = np.einsum("fk,fki->fi", share, spot + spread - arms)
+    position[:, 1] = floor.height - arms[..., 1].min(axis=1)
+    back = inverse_ground(path)
+    return move_points(back, position[:, None])[:, 0], ground_matrices(back)[:, :3, :3] @ turn
+
+
+def _heading_and_pitch(turn: Array, facing: Array) -> tuple[float, Array]:
+    """The mean heading and the pitches (frames,) of turns against rest (frames, 3, 3), radians, in the character frame."""
+    angles = Rotation.from_matrix(facing.T @ turn @ facing).as_euler("YXZ")
+    return float(np.arctan2(np.sin(angles[:, 0]).mean(), np.cos(angles[:, 0]).mean())), angles[:, 1]
+
+
+def _turn(heading: Array, pitch: Array, facing: Array) -> Array:
+    """World turns (frames, 3, 3) of heading and pitch without roll."""
+    angles = np.column_stack([heading, pitch, np.zeros_like(pitch)])
+    return np.asarray(facing @ Rotation.from_euler("YXZ", angles).as_matrix() @ facing.T)
+
+
+def _flattened(pitch: Array) -> Array:
+    return np.asarray(pitch - FLAT_RAD * np.tanh(pitch / FLAT_RAD))
+
+
+def _shares(heights: Array, scale: float) -> Array:
+    """How much each point (frames, points) carries: all by the lowest, shared between points of nearly one height."""
+    weight = np.exp(-(heights - heights.min(axis=1, keepdims=True)) / max(scale, 1e-9))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
