@@ -1,0 +1,141 @@
+"""Making and measuring the cases of the acceptance table."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from akd_sdk.animator import Animator
+from akd_sdk.gait.coherence import DUTY_LINE, TEACHER_JITTER, TEACHER_SWING
+
+from .cases import GAITS, SENTENCES, RigCase
+from .measure import Measured, Walker
+
+SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case: rig, gait, seed and what was measured."""
+
+    rig: str
+    body: str
+    gait: str
+    seed: int
+    measured: Measured
+    seconds: float
+
+    @property
+    def own(self) -> float:
+        return self.measured.coherence[self.gait]
+
+    @property
+    def other(self) -> float:
+        """Highest coherence with another gait; gaits of bipeds have the same phases."""
+        others = [v for g, v in self.measured.coherence.items() if g != self.gait]
+        return max(others) if self.body == "quadruped" else 0.0
+
+    @property
+    def swing(self) -> float:
+        return self.measured.swing / TEACHER_SWING[self.body, self.gait]
+
+    @property
+    def duty(self) -> float:
+        return float(np.clip(DUTY_LINE[0] * self.measured.backward + DUTY_LINE[1], 0.0, 1.0))
+
+    @property
+    def jitter(self) -> float:
+        return self.measured.jitter / TEACHER_JITTER[self.body, self.gait]
+
+    @property
+    def duty_fits(self) -> bool:
+        """Walks are on the ground for more than half of the stride, runs and gallops for less; trots and paces lie between."""
+        if self.gait == "walk":
+            return self.duty > 0.5
+        return self.duty < 0.5 if self.gait in ("run", "gallop") else True
+
+    def line(self) -> str:
+        m = self.measured
+        return (
+            f"{self.rig:10s} {self.gait:7s} {self.seed:4d} {self.own:6.3f} {self.other:6.2f} {m.frequency:6.2f} {self.swing:6.2f} "
+            f"{self.duty:6.2f} {m.contact_duty:6.2f} {m.planted_share:7.2f} {m.skate_mm:6.2f} {m.penetration_percent:6.2f} "
+            f"{self.jitter:6.2f} {self.seconds:6.1f}"
+        )
+
+
+HEADER = (
+    "rig        gait    seed    coh  other     Hz  swing   duty contact planted  skate   pen%  jitter  sec"
+)
+
+
+def animate(case: RigCase, gait: str, seed: int, weights: Path | None = None, sentence: str | None = None) -> tuple[Measured, float]:
+    """Make one case and measure its GLB."""
+    start = time.perf_counter()
+    animator = Animator.open(case.path, seed=seed, weights=weights)
+    motion = animator.animate(sentence or SENTENCES[case.body][gait], seconds=SECONDS, loop=True, name="made by the test")
+    with tempfile.TemporaryDirectory() as folder:
+        path = animator.export(motion, Path(folder) / "case.glb")
+        seconds = time.perf_counter() - start
+        return Walker(case, path).measure("made by the test"), seconds
+
+
+def run(case: RigCase, gait: str, seed: int) -> Row:
+    measured, seconds = animate(case, gait, seed)
+    return Row(case.name, case.body, gait, seed, measured, seconds)
+
+
+def cases(rigs: Sequence[RigCase], seeds: Sequence[int]) -> list[tuple[RigCase, str, int]]:
+    return [(rig, gait, seed) for rig in rigs for gait in GAITS[rig.body] for seed in seeds]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One line of the acceptance table: the share of rows that must pass, and those that do."""
+
+    text: str
+    wanted: float
+    share: float
+    misses: tuple[str, ...]
+
+    @property
+    def met(self) -> bool:
+        return self.share >= self.wanted
+
+    def line(self) -> str:
+        return f"{'met ' if self.met else 'MISS'} {self.share:6.1%} (wanted {self.wanted:.0%})  {self.text}" + (
+            "" if not self.misses else f"  [{', '.join(self.misses)}]"
+        )
+
+
+def _mark(text: str, wanted: float, rows: Sequence[Row], passes: Sequence[bool]) -> Mark:
+    misses = tuple(f"{r.rig} {r.gait} {r.seed}" for r, ok in zip(rows, passes) if not ok)
+    return Mark(text, wanted, float(np.mean(passes)) if rows else 1.0, misses)
+
+
+def marks(rows: Sequence[Row]) -> list[Mark]:
+    """The acceptance table of a run."""
+    toes = [r for r in rows if r.rig == "Knight"]
+    others = [r for r in rows if r.rig != "Knight"]
+    return [
+        _mark("coherence with the asked gait >= 0.95", 0.9, rows, [r.own >= 0.95 for r in rows]),
+        _mark("coherence with the asked gait >= 0.9", 1.0, rows, [r.own >= 0.9 for r in rows]),
+        _mark("the asked gait is the highest of the four", 1.0, rows, [r.own > r.other for r in rows]),
+        _mark("swing over the teacher's mean >= 0.8", 0.95, rows, [r.swing >= 0.8 for r in rows]),
+        _mark("duty: walk > 0.5, run and gallop < 0.5 (without Knight)", 0.95, others, [r.duty_fits for r in others]),
+        _mark("duty of Knight", 4 / 6, toes, [r.duty_fits for r in toes]),
+        _mark("planted share of feet >= duty - 0.1", 1.0, rows, [r.measured.contact_duty >= r.duty - 0.1 for r in rows]),
+        _mark("skate <= 3 mm per 1/30 s", 0.9, rows, [r.measured.skate_mm <= 3.0 for r in rows]),
+        _mark("worst penetration <= 1 % of the leg", 0.95, rows, [r.measured.penetration_percent <= 1.0 for r in rows]),
+        _mark(
+            "jitter over the teacher's: walks <= 2, others <= 1.3",
+            0.9,
+            rows,
+            [r.jitter <= (2.0 if r.gait == "walk" else 1.3) for r in rows],
+        ),
+        _mark("seconds from character to file <= 20", 1.0, rows, [r.seconds <= 20.0 for r in rows]),
+    ]
