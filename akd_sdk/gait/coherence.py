@@ -28,18 +28,30 @@ REFERENCE_SWING: Final = {"walk": 0.60, "trot": 0.65, "pace": 0.65, "gallop": 0.
 """Peak to peak of a foot in hip heights of which a quarter counts as a full swing."""
 
 TEACHER_SWING: Final[Mapping[tuple[str, str], float]] = {
-    ("quadruped", "walk"): 0.60,
-    ("quadruped", "trot"): 0.66,
-    ("quadruped", "pace"): 0.70,
-    ("quadruped", "gallop"): 1.03,
-    ("biped", "walk"): 0.68,
-    ("biped", "run"): 0.83,
-    ("bird", "walk"): 0.72,
-    ("bird", "run"): 0.85,
+    ("quadruped", "walk"): 0.604,
+    ("quadruped", "trot"): 0.670,
+    ("quadruped", "pace"): 0.660,
+    ("quadruped", "gallop"): 1.002,
+    ("biped", "walk"): 0.687,
+    ("biped", "run"): 0.816,
+    ("bird", "walk"): 0.706,
+    ("bird", "run"): 0.851,
 }
 """Mean over the teacher's clips without a style word of the median peak to peak, hip heights, by body and gait."""
 
-DUTY_LINE: Final = (2.5, -0.96)
+TEACHER_JITTER: Final[Mapping[tuple[str, str], float]] = {
+    ("quadruped", "walk"): 507.0,
+    ("quadruped", "trot"): 247.0,
+    ("quadruped", "pace"): 235.0,
+    ("quadruped", "gallop"): 130.0,
+    ("biped", "walk"): 343.0,
+    ("biped", "run"): 275.0,
+    ("bird", "walk"): 367.0,
+    ("bird", "run"): 242.0,
+}
+"""Median over the same clips, at 30 frames a second, of jitter / (median swing x stride frequency cubed), by body and gait."""
+
+DUTY_LINE: Final = (2.37, -0.88)
 """Slope and offset of duty over the share of the cycle in which the foot moves backwards, fitted on the teacher's walks and runs."""
 
 FREQUENCIES: Final = np.arange(0.4, 3.7, 0.02)

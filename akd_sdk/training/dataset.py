@@ -98,27 +98,27 @@ def make_shard(seed: int, number: int, count: int = SHARD) -> ClipSet:
     return clips
 
 
-def _shard_arrays(seed: int, number: int) -> dict[str, np.ndarray]:
-    shard = make_shard(seed, number)
+def _shard_arrays(seed: int, number: int, count: int) -> dict[str, np.ndarray]:
+    shard = make_shard(seed, number, count)
     return {name: getattr(shard, name).numpy() for name in ClipSet.__dataclass_fields__}
 
 
 def make_clips(count: int, seed: int, processes: int = 1, progress: Callable[[float], None] | None = None) -> ClipSet:
-    """At least `count` clips, in whole shards, made by so many processes; `progress` is told the share done."""
-    shards = -(-count // SHARD)
+    """`count` clips, made by so many processes, shard by shard; `progress` is told the share done."""
+    sizes = [min(SHARD, count - start) for start in range(0, count, SHARD)]
     parts: list[ClipSet] = []
 
     def take(shard: ClipSet) -> None:
         parts.append(shard)
         if progress is not None:
-            progress(len(parts) / shards)
+            progress(len(parts) / len(sizes))
 
     if processes <= 1:
-        for number in range(shards):
-            take(make_shard(seed, number))
+        for number, size in enumerate(sizes):
+            take(make_shard(seed, number, size))
     else:
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            for arrays in pool.map(_shard_arrays, [seed] * shards, range(shards)):
+            for arrays in pool.map(_shard_arrays, [seed] * len(sizes), range(len(sizes)), sizes):
                 take(ClipSet(**{name: torch.from_numpy(array) for name, array in arrays.items()}))
     return ClipSet.joined(parts)
 

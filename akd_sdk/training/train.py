@@ -66,7 +66,7 @@ class TrainOptions:
 
 @dataclass(frozen=True)
 class TrainProgress:
-    """How far a training is: stage ("clips" or "steps"), share of the whole, step, smoothed loss, seconds left."""
+    """How far a training is: stage ("clips", then "steps"), share of the stage, step, smoothed loss, seconds left of the stage."""
 
     stage: str
     fraction: float
@@ -77,7 +77,7 @@ class TrainProgress:
 
 @dataclass(frozen=True)
 class TrainResult:
-    """The weight file, the optimiser's steps, the minutes that they took (over all sittings), and the last smoothed loss."""
+    """The weight file, the steps, the minutes that they took over all sittings (the clips apart), and the last smoothed loss."""
 
     path: Path
     steps: int
@@ -158,9 +158,9 @@ class _Trainer:
         """Take up the checkpoint, make the clips, do the steps; an interruption saves first."""
         if self.checkpoint.is_file():
             self._load()
-        started = time.monotonic() - self.seconds
         clips = make_clips(self.options.clips, self.options.seed, self.options.processes, self._clips_made)
         rows = batch_rows(clips, self.options.batch, self.options.walks, self.generator)
+        started = time.monotonic() - self.seconds
         try:
             while self.step < self.options.steps:
                 self._step(clips, next(rows))
@@ -213,7 +213,7 @@ class _Trainer:
 
     def _clips_made(self, share: float) -> None:
         if self.progress is not None:
-            self.progress(TrainProgress("clips", 0.0, self.step, self.loss, float("nan")) if share < 1 else self._state())
+            self.progress(TrainProgress("clips", share, self.step, self.loss, float("nan")))
 
     def _state(self) -> TrainProgress:
         left = self.seconds / self.step * (self.options.steps - self.step) if self.step else float("nan")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from textwrap import shorten
 from typing import Final
 
 from akd_sdk.errors import PromptError
@@ -24,6 +25,8 @@ _READINGS: Final = {
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _STOP: Final = "stop"
+_LONGEST_QUOTE: Final = 80
+_LONGEST_WORD: Final = 24
 
 
 @cache
@@ -133,12 +136,12 @@ def _notes(reading: _Reading, body: str, action: str, styles: tuple[str, ...]) -
 
 def _refusal(sentence: str, body: str, reading: _Reading) -> PromptError:
     can = f"a {body} can {_listed(ACTIONS[body])}"
-    quoted = " ".join(sentence.split())
+    quoted = shorten(sentence, _LONGEST_QUOTE, placeholder=" ...") if len(sentence) > _LONGEST_QUOTE else " ".join(sentence.split())
     if reading.actions:
         word, meaning = reading.actions[0]
         return PromptError(f"a {body} was not taught to {meaning} ({word!r} in {quoted!r})", hint=can)
     known = [word for word, meaning in _table().items() if meaning not in BODIES and meaning != _STOP and meaning not in STYLES]
-    stems = [stem for word in reading.unknown for stem in _stems(word)]
+    stems = [stem for word in reading.unknown for stem in _stems(word) if len(word) <= _LONGEST_WORD]
     near = list(dict.fromkeys(match for stem in stems for match in difflib.get_close_matches(stem, known, n=2, cutoff=0.6)))
     return PromptError(f"no known action in {quoted!r}", hint=f"nearest are {_listed(near[:3])}; {can}" if near else can)
 
