@@ -1,13 +1,15 @@
-"""Fixtures for all tests: where the shared data and the sample characters lie."""
+"""For all tests: where the shared data and the sample characters lie, and the folder of helpers."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))  # helpers that tests of several folders import
 
 
 def shared_folder() -> Path | None:

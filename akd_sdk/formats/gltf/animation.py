@@ -70,7 +70,7 @@ class Channel:
         p0, p1 = self.values[left], self.values[left + 1]
         m0, m1 = self.tangents[left, 1] * span, self.tangents[left + 1, 0] * span
         u2, u3 = u * u, u * u * u
-        mixed = (2 * u3 - 3 * u2 + 1) * p0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * p1 + (u3 - u2) * m1
+        mixed: Array = (2 * u3 - 3 * u2 + 1) * p0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * p1 + (u3 - u2) * m1
         if self.path != "rotation":
             return mixed
         length = np.linalg.norm(mixed, axis=-1, keepdims=True)

@@ -85,7 +85,7 @@ def _motion(clips: Clips, animation: Animation, name: str) -> Motion:
     root = _path(clips.skeleton, local, clips.root)
     provenance: dict[str, Any] = {
         "animation": animation.index,
-        "rate": "the file's" if rate.own else "resampled: the keys lie on no grid",
+        "rate": "the file's" if rate.own or rate.frames == 1 else "resampled: the keys lie on no grid",
     }
     loop = _is_loop(clips, local, root)
     provenance["loop"] = "guessed: first and last pose agree" if loop else "guessed: first and last pose differ, or nothing moves"

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 TOLERANCE_S: Final = 1e-4
 """A key this near to a frame lies on it: files keep times in single precision."""
 
-USUAL: Final = (24.0, 30.0, 25.0, 60.0, 48.0, 50.0, 120.0, 100.0)
+USUAL: Final = (24.0, 30.0, 25.0, 60.0, 48.0, 50.0)
 """Rates that are tried where the smallest step of reduced keys is not the frame."""
 
 NEAR: Final = 30.0
