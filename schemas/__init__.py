@@ -12,6 +12,7 @@ from akd_sdk.schemas.report import (
     SourceFile,
     Understanding,
 )
+from akd_sdk.schemas.results import ClipMetrics, Conversion, FileMetrics, Training
 
 __all__ = [
     "AnimateOptions",
@@ -19,7 +20,10 @@ __all__ = [
     "Character",
     "CharacterSummary",
     "ClipFacts",
+    "ClipMetrics",
     "ClipSummary",
+    "Conversion",
+    "FileMetrics",
     "GaitFit",
     "JointSummary",
     "Metrics",
@@ -27,5 +31,6 @@ __all__ = [
     "Report",
     "Schema",
     "SourceFile",
+    "Training",
     "Understanding",
 ]

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from akd_sdk.cli.arguments import File, Height, Json
 from akd_sdk.cli.terminal import results, say_json
-from akd_sdk.schemas import CharacterSummary
+from akd_sdk.schemas import CharacterSummary, JointSummary
 
 EXAMPLE: Final = "akd inspect fox.glb --joints"
 
@@ -44,8 +44,8 @@ def _show(summary: CharacterSummary, joints: bool) -> None:
         chains = ((c.kind, c.side, " > ".join(c.joints), c.tip or "") for c in summary.chains)
         console.print(_table(("chain", "side", "joints", "tip"), chains))
     if joints:
-        listed = ((j.name, j.group, j.side, j.role, j.solve_parent or "", j.parent or "") for j in summary.joints)
-        console.print(_table(("joint", "group", "side", "role", "anatomical parent", "parent in the file"), listed))
+        listed = ((j.name, j.group, j.side, j.role, j.solve_parent or "", _other_parent(j)) for j in summary.joints)
+        console.print(_table(("joint", "group", "side", "role", "anatomical parent", "parent in the file, if another"), listed))
     if summary.clips:
         clips = ((c.name, f"{c.frames}", f"{c.fps:g}", f"{c.seconds:.2f} s", "loop" if c.loop else "") for c in summary.clips)
         console.print(_table(("clip", "frames", "fps", "length", ""), clips))
@@ -66,6 +66,10 @@ def _facts(summary: CharacterSummary) -> Iterable[tuple[str, str]]:
         yield "note", note
     for repair in summary.repairs:
         yield "repaired", repair
+
+
+def _other_parent(joint: JointSummary) -> str:
+    return "" if joint.parent == joint.solve_parent else joint.parent or "none"
 
 
 def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from akd_sdk.schemas import Schema
 
 
 def results() -> Console:
-    """Where results go. Made on each call, so that it writes to the standard output of the moment."""
-    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    """Where results go. Made on each call, so that it writes to the standard output of the moment; into a file tables get room."""
+    roomy = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(file=sys.stdout, highlight=False, width=200 if roomy else None)
 
 
 def say(text: str = "") -> None:
