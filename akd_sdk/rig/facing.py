@@ -1,0 +1,143 @@
+"""Facing: which way along its mirror plane a body looks, from feet, knees, head and tail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd_sdk.rig.evidence import Evidence
+from akd_sdk.rig.limbs import LimbPair
+from akd_sdk.rig.solve_tree import BodyTree
+from akd_sdk.rig.symmetry import Mirror
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CUE_WEIGHTS = {"feet": 2.0, "knees": 0.7, "ends": 1.2, "trunk": 1.0, "tail": 1.0}
+"""How much each cue counts; feet are the surest: toes point ahead on everything that walks."""
+
+CERTAIN = 0.15
+"""A sum of cues smaller than this says nothing."""
+
+
+@dataclass(frozen=True)
+class Facing:
+    """Where a body looks, in the pose looked at.
+
+    Attributes:
+        forward: (3,) horizontal unit vector.
+        left: (3,) horizontal unit vector to the body's left.
+        left_sign: +1 if the body's left lies along the mirror's normal, else -1.
+        certain: whether the cues say enough.
+        cues: what each cue said, -1 to 1; positive for this forward.
+    """
+
+    forward: Array
+    left: Array
+    left_sign: int
+    certain: bool
+    cues: Mapping[str, float]
+
+
+def find_facing(evidence: Evidence, mirror: Mirror, tree: BodyTree, sides: Ints, legs: list[LimbPair], others: list[LimbPair]) -> Facing:
+    """Weigh the cues for one of the two directions along the mirror plane."""
+    ahead = np.cross(mirror.normal, np.array([0.0, 1.0, 0.0]))
+    cues = {"feet": float(np.mean([_feet(evidence, tree, pair, ahead) for pair in legs])) if legs else 0.0}
+    if len(legs) == 1:
+        cues["knees"] = _knees(evidence, tree, legs[0], ahead)
+        cues["trunk"] = _trunk(legs[0], others, ahead)
+        cues["tail"] = _tail(evidence, tree, sides, legs[0], others, ahead)
+    elif len(legs) == 2:
+        cues["ends"] = _ends(evidence, tree, sides, legs, ahead)
+    total = sum(CUE_WEIGHTS[name] * value for name, value in cues.items())
+    sign = 1 if total >= 0.0 else -1
+    return Facing(
+        forward=sign * ahead,
+        left=sign * mirror.normal,
+        left_sign=sign,
+        certain=abs(total) > CERTAIN,
+        cues={name: sign * value for name, value in cues.items()},
+    )
+
+
+def _feet(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> float:
+    """How far the sole's middle lies ahead of the shin's, over a tenth of the leg."""
+    found = []
+    tall = max(pair.base - pair.low, 1e-6)
+    for base, branch in zip(pair.bases, pair.joints, strict=True):
+        points = evidence.points_of(list(branch))
+        height = (points[:, 1] - pair.low) / tall
+        foot, shin = points[height < 0.1], points[(height > 0.16) & (height < 0.42)]
+        if len(foot) >= 3 and len(shin) >= 3:
+            found.append(_middle(foot, ahead) - _middle(shin, ahead))
+        else:
+            ends = sorted(branch, key=lambda j: float(evidence.positions[j, 1]))
+            leaf = next((j for j in ends if j != base and evidence.positions[j, 1] - pair.low < 0.25 * tall), None)
+            if leaf is not None and tree.parents[leaf] >= 0:
+                found.append(float((evidence.positions[leaf] - evidence.positions[tree.parents[leaf]]) @ ahead))
+    return float(np.clip(np.mean(found) / (0.1 * tall), -1.0, 1.0)) if found else 0.0
+
+
+def _middle(points: Array, along: Array) -> float:
+    across = points @ along
+    return float(across.min() + across.max()) / 2.0
+
+
+def _knees(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> float:
+    """How far the joint in the middle of a leg lies ahead of the line from hip to foot, over a twentieth of the leg."""
+    tall = max(pair.base - pair.low, 1e-6)
+    found = []
+    for base, branch in zip(pair.bases, pair.joints, strict=True):
+        foot = min(branch, key=lambda j: (len(tree.path_up(j)) < 3, float(evidence.positions[j, 1])))
+        path = tree.path_up(foot)
+        path = path[: path.index(base) + 1][::-1]
+        if len(path) < 3:
+            continue
+        start, end = evidence.positions[path[0]], evidence.positions[path[min(2, len(path) - 1)]]
+        share = (start[1] - evidence.positions[path[1], 1]) / max(start[1] - end[1], 1e-6)
+        found.append(float((evidence.positions[path[1]] - start - np.clip(share, 0.0, 1.0) * (end - start)) @ ahead))
+    return float(np.clip(np.mean(found) / (0.05 * tall), -1.0, 1.0)) if found else 0.0
+
+
+def _trunk(legs: LimbPair, others: list[LimbPair], ahead: Array) -> float:
+    """Where the arms begin, ahead of or behind the hips, for a trunk that leans by more than 40 degrees."""
+    if not others:
+        return 0.0
+    lean = others[0].centre - legs.centre
+    along = float(lean @ ahead)
+    return float(np.sign(along)) if abs(along) > 0.84 * abs(float(lean[1])) else 0.0
+
+
+def _tail(evidence: Evidence, tree: BodyTree, sides: Ints, legs: LimbPair, others: list[LimbPair], ahead: Array) -> float:
+    """A branch of the middle that leaves the hips and leads away from the arms is a tail: it points back."""
+    towards = set(tree.path_up(others[0].attach)) if others else set()
+    best = 0.0
+    for child in tree.children[legs.attach]:
+        if sides[child] != 0 or child in towards:
+            continue
+        branch = tree.below(child)
+        points = np.concatenate([evidence.points_of(branch), evidence.positions[branch]])
+        if points[:, 1].max() > evidence.positions[legs.attach, 1] + 0.35:
+            continue
+        away = float((points.mean(0) - legs.centre) @ ahead)
+        best = max(best, -away, key=abs)
+    return float(np.clip(best / 0.15, -1.0, 1.0))
+
+
+def _ends(evidence: Evidence, tree: BodyTree, sides: Ints, legs: list[LimbPair], ahead: Array) -> float:
+    """Which end of a four-legged trunk carries the head: its heaviest joint has more skin than any of a tail."""
+    centre = (legs[0].centre + legs[1].centre) / 2.0
+    limbs = {j for pair in legs for j in pair.all_joints}
+    axis = set(tree.path_up(legs[0].attach)) | set(tree.path_up(legs[1].attach))
+    half = abs(float((legs[0].centre - legs[1].centre) @ ahead)) / 2.0
+    heaviest = [1e-6, 1e-6]
+    for j in np.flatnonzero(tree.body & (sides == 0)):
+        place = float((evidence.positions[j] - centre) @ ahead)
+        if int(j) in limbs or int(j) in axis or abs(place) < 0.8 * half:
+            continue
+        end = 0 if place > 0.0 else 1
+        heaviest[end] = max(heaviest[end], float(evidence.mass[j]))
+    return (heaviest[0] - heaviest[1]) / (heaviest[0] + heaviest[1])

@@ -1,0 +1,246 @@
+"""Symmetry: the upright mirror plane of a body, and which joints are each other's mirror image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial import cKDTree
+
+from akd_sdk.rig.evidence import Evidence
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SAMPLE = 900
+"""Vertices that a candidate plane is tried on."""
+
+TRIM = 0.85
+"""Share of the best matches that judge a plane: swords, capes and tilted ears are no argument against it."""
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """An upright plane and the joints it pairs.
+
+    Attributes:
+        normal: (3,) horizontal unit vector across the plane; its sign has no meaning yet.
+        offset: the plane is where `normal @ point == offset`, body heights.
+        twin: (joints,) the joint on the other side, the joint itself in the middle.
+        error: mean distance of the skin (of the joints without one) from its mirror image, body heights.
+    """
+
+    normal: Array
+    offset: float
+    twin: Ints
+    error: float
+
+    def across(self, points: Array) -> Array:
+        """(...,) signed distance from the plane, along `normal`."""
+        return np.asarray(points @ self.normal - self.offset)
+
+    def reflect(self, points: Array) -> Array:
+        """(..., 3) mirrored points."""
+        return np.asarray(points - 2.0 * self.across(points)[..., None] * self.normal)
+
+
+@dataclass(frozen=True)
+class _Subtrees:
+    """What is compared between two subtrees: joint count, skin, middle and reach of each."""
+
+    sizes: Ints
+    mass: Array
+    centres: Array
+
+
+def find_mirror(evidence: Evidence) -> Mirror:
+    """The mirror plane that votes of sibling joints propose and the skin confirms."""
+    subtrees = _subtrees(evidence)
+    cloud = evidence.points if evidence.covered and len(evidence.points) >= 60 else evidence.positions
+    sample = cloud[:: max(1, len(cloud) // SAMPLE)]
+    best: tuple[float, Array, float] | None = None
+    for angle in _candidates(evidence, subtrees):
+        error, fine_angle, offset = _refine(sample, angle, evidence)
+        if best is None or error < best[0]:
+            best = (error, fine_angle, offset)
+    assert best is not None
+    error, fine, offset = best
+    mirror = Mirror(_normal(float(fine)), offset, np.arange(evidence.count), float(error))
+    for _ in range(2):
+        twin = _pair(evidence, subtrees, mirror)
+        mirror = _settle(evidence, mirror, twin)
+    return mirror
+
+
+def _normal(angle: float) -> Array:
+    return np.array([np.cos(angle), 0.0, np.sin(angle)])
+
+
+def _subtrees(evidence: Evidence) -> _Subtrees:
+    count = evidence.count
+    sizes = np.ones(count, dtype=np.int64)
+    mass = evidence.mass.copy()
+    sums = evidence.positions.copy()
+    for j in range(count - 1, -1, -1):
+        p = int(evidence.parents[j])
+        if p >= 0:
+            sizes[p] += sizes[j]
+            mass[p] += mass[j]
+            sums[p] += sums[j]
+    return _Subtrees(sizes, mass, sums / sizes[:, None])
+
+
+def _candidates(evidence: Evidence, subtrees: _Subtrees) -> list[float]:
+    """Directions across the body, radians, that pairs of like siblings propose, strongest first."""
+    votes: list[tuple[float, float]] = []
+    for family in [*evidence.children, [int(j) for j in np.flatnonzero(evidence.parents < 0)]]:
+        for i, a in enumerate(family):
+            for b in family[i + 1 :]:
+                if subtrees.sizes[a] != subtrees.sizes[b]:
+                    continue
+                across = subtrees.centres[a] - subtrees.centres[b]
+                flat = float(np.hypot(across[0], across[2]))
+                if flat < 0.02 or abs(across[1]) > flat:
+                    continue
+                heavier = max(subtrees.mass[a], subtrees.mass[b])
+                alike = 1.0 if heavier <= 0.0 else float(min(subtrees.mass[a], subtrees.mass[b]) / heavier)
+                votes.append((float(np.arctan2(across[2], across[0])) % np.pi, (0.05 + alike**2) * flat * float(subtrees.sizes[a])))
+    angles = np.array([v[0] for v in votes] + list(np.linspace(0.0, np.pi, 12, endpoint=False) + _principal(evidence)))
+    weights = np.array([v[1] for v in votes] + [1e-3] * 12)
+    chosen: list[float] = []
+    strength = np.array([float((weights * np.exp(-((_apart(angles, a) / 0.12) ** 2))).sum()) for a in angles])
+    for k in np.argsort(-strength, kind="stable"):
+        if all(_apart(np.array([angles[k]]), c)[0] > 0.12 for c in chosen):
+            chosen.append(float(angles[k]))
+    return chosen[:10]
+
+
+def _principal(evidence: Evidence) -> float:
+    """The horizontal direction of the longest spread, so that the fallback candidates turn with the file."""
+    cloud = evidence.points if evidence.covered else evidence.positions
+    flat = cloud[:, [0, 2]] - cloud[:, [0, 2]].mean(0)
+    _, vectors = np.linalg.eigh(flat.T @ flat)
+    return float(np.arctan2(vectors[1, -1], vectors[0, -1]))
+
+
+def _apart(angles: Array, angle: float) -> Array:
+    """Angle between undirected directions, 0 to pi/2."""
+    return np.asarray(np.abs((angles - angle + np.pi / 2) % np.pi - np.pi / 2))
+
+
+def _misfit(sample: Array, tree: cKDTree, angle: float, offset: float) -> float:
+    normal = _normal(angle)
+    mirrored = sample - 2.0 * (sample @ normal - offset)[:, None] * normal
+    distances = np.sort(tree.query(mirrored)[0])
+    return float(distances[: max(1, int(TRIM * len(distances)))].mean())
+
+
+def _refine(sample: Array, angle: float, evidence: Evidence) -> tuple[float, float, float]:
+    """Best error, angle and offset near a candidate, by steps that halve."""
+    tree = cKDTree(sample)
+    across = sample @ _normal(angle)
+    starts = [float(across.mean()), float((across.min() + across.max()) / 2), float(np.median(evidence.positions @ _normal(angle)))]
+    centre = sample.mean(0)
+    best = min((_misfit(sample, tree, angle, offset), angle, offset) for offset in starts)
+    turn, shift = 0.08, 0.03
+    for _ in range(6):
+        for d_angle, d_offset in ((turn, 0.0), (-turn, 0.0), (0.0, shift), (0.0, -shift)):
+            new_angle = best[1] + d_angle
+            carried = best[2] + float(centre @ (_normal(new_angle) - _normal(best[1]))) + d_offset
+            tried = (_misfit(sample, tree, new_angle, carried), new_angle, carried)
+            best = min(best, tried)
+        turn, shift = turn / 2, shift / 2
+    return best
+
+
+def _pair(evidence: Evidence, subtrees: _Subtrees, mirror: Mirror) -> Ints:
+    """The twin of every joint, from the roots down: siblings of a middle joint with each other, children of twins across."""
+    twin = np.arange(evidence.count)
+    children = evidence.children
+    families = [[int(j) for j in np.flatnonzero(evidence.parents < 0)]]
+    crosses: list[tuple[list[int], list[int]]] = []
+    while families or crosses:
+        if families:
+            _pair_siblings(evidence, subtrees, mirror, families.pop(), twin, (families, crosses), children)
+        else:
+            left, right = crosses.pop()
+            for a, b in _match(left, right, _cost(evidence, subtrees, mirror, left, right), np.inf):
+                twin[a], twin[b] = b, a
+                crosses.append((children[a], children[b]))
+    return twin
+
+
+def _pair_siblings(
+    evidence: Evidence, subtrees: _Subtrees, mirror: Mirror, family: list[int], twin: Ints,
+    agenda: tuple[list[list[int]], list[tuple[list[int], list[int]]]], children: list[list[int]],
+) -> None:  # fmt: skip
+    """Pair siblings of the middle; those whose own mirror image is nearer than any sibling stay in the middle."""
+    families, crosses = agenda
+    cost = _cost(evidence, subtrees, mirror, family, family)
+    alone = {j: float(cost[k, k]) for k, j in enumerate(family)}
+    order = sorted(
+        (float(cost[i, k]), i, k) for i in range(len(family)) for k in range(i + 1, len(family))
+        if _opposite(subtrees, mirror, family[i], family[k])
+    )  # fmt: skip
+    taken: set[int] = set()
+    for price, i, k in order:
+        a, b = family[i], family[k]
+        if a in taken or b in taken or price > 0.5 * (alone[a] + alone[b]) + 0.01:
+            continue
+        taken |= {a, b}
+        twin[a], twin[b] = b, a
+        crosses.append((children[a], children[b]))
+    families.extend(children[j] for j in family if j not in taken and children[j])
+
+
+def _opposite(subtrees: _Subtrees, mirror: Mirror, a: int, b: int) -> bool:
+    sides = mirror.across(subtrees.centres[[a, b]])
+    return bool(sides[0] * sides[1] < 0.0 and np.abs(sides).min() > 0.004)
+
+
+def _cost(evidence: Evidence, subtrees: _Subtrees, mirror: Mirror, left: list[int], right: list[int]) -> Array:
+    """(left, right) distance of each right joint from the mirror image of each left one, with unlike subtrees made dear."""
+    if not left or not right:
+        return np.zeros((len(left), len(right)))
+    apart = np.linalg.norm(mirror.reflect(evidence.positions[left])[:, None] - evidence.positions[right][None], axis=-1)
+    middle = np.linalg.norm(mirror.reflect(subtrees.centres[left])[:, None] - subtrees.centres[right][None], axis=-1)
+    sizes = np.abs(np.log(subtrees.sizes[left][:, None] / subtrees.sizes[right][None]))
+    mass = np.abs(np.log((subtrees.mass[left][:, None] + 1.0) / (subtrees.mass[right][None] + 1.0)))
+    return np.asarray(0.5 * apart + 0.5 * middle + 0.1 * sizes + 0.03 * np.minimum(mass, 4.0))
+
+
+def _match(left: list[int], right: list[int], cost: Array, ceiling: float) -> list[tuple[int, int]]:
+    if not left or not right:
+        return []
+    rows, columns = linear_sum_assignment(cost)
+    return [(left[r], right[c]) for r, c in zip(rows, columns, strict=True) if cost[r, c] <= ceiling]
+
+
+def _settle(evidence: Evidence, mirror: Mirror, twin: Ints) -> Mirror:
+    """The plane that the paired joints themselves ask for: robust mean of the directions between twins."""
+    first = np.array([j for j in range(evidence.count) if twin[j] > j], dtype=np.int64)
+    if not len(first):
+        return Mirror(mirror.normal, mirror.offset, twin, mirror.error)
+    a, b = evidence.positions[first], evidence.positions[twin[first]]
+    across = a - b
+    across[:, 1] = 0.0
+    across *= np.sign(across @ mirror.normal)[:, None]
+    normal = mirror.normal
+    for _ in range(10):
+        stray = np.linalg.norm(across - (across @ normal)[:, None] * normal, axis=1)
+        weights = 1.0 / (stray + 0.002)
+        total = (weights[:, None] * across).sum(0)
+        length = float(np.linalg.norm(total))
+        if length < 1e-9:
+            break
+        normal = total / length
+    if abs(float(normal @ mirror.normal)) < np.cos(0.12):
+        normal = mirror.normal
+    stray = np.linalg.norm(across - (across @ normal)[:, None] * normal, axis=1)
+    middles = (a + b) @ normal / 2
+    order = np.argsort(middles)
+    heaps = np.cumsum((1.0 / (stray + 0.002))[order])
+    offset = float(middles[order][np.searchsorted(heaps, heaps[-1] / 2)])
+    return Mirror(normal, offset, twin, mirror.error)
