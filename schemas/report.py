@@ -142,8 +142,8 @@ class Report(Schema):
     files: tuple[OutputFile, ...] = ()
     seconds: dict[str, float]
 
-    def __str__(self) -> str:
-        """A few lines for a person."""
+    def summary(self) -> str:
+        """A few lines for a person, without the warnings."""
         clip, prompt = self.clip, self.prompt
         how = " ".join((*prompt.styles, prompt.action))
         lines = [
@@ -155,5 +155,8 @@ class Report(Schema):
         if self.after is not None:
             skate = "nothing planted" if self.after.skate_mm is None else f"skate {self.after.skate_mm:.1f} mm per 1/30 s"
             lines.append(f"{skate}, penetration at worst {self.after.penetration_worst_percent:.2f} % of the leg")
-        lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        """The summary, then a line for each warning."""
+        return "\n".join((self.summary(), *(f"warning: {warning}" for warning in self.warnings)))

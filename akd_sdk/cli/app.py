@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from akd_sdk import __version__
-from akd_sdk.cli import convert, inspect, train
+from akd_sdk.cli import animate, convert, inspect, metrics, sheet, train
 
 app = typer.Typer(
     help="A rigged character and a sentence become animation clips that engines play.",
@@ -29,5 +29,13 @@ def _akd(version: Annotated[bool, typer.Option("--version", callback=_version, i
     pass
 
 
-for _module, _command in ((convert, convert.convert), (inspect, inspect.inspect), (train, train.train)):
-    app.command(epilog=f"Example:  {_module.EXAMPLE}")(_command)
+_COMMANDS = (
+    (animate.animate, animate.EXAMPLE),
+    (inspect.inspect, inspect.EXAMPLE),
+    (metrics.metrics, metrics.EXAMPLE),
+    (sheet.sheet, sheet.EXAMPLE),
+    (convert.convert, convert.EXAMPLE),
+    (train.train, train.EXAMPLE),
+)
+for _command, _example in _COMMANDS:
+    app.command(epilog=f"Example:  {_example}")(_command)

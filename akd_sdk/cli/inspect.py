@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Annotated, Final
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from akd_sdk.cli.arguments import File, Height, Json
-from akd_sdk.cli.terminal import results, say_json
+from akd_sdk.cli.terminal import results, say_json, table
 from akd_sdk.schemas import CharacterSummary, JointSummary
 
 EXAMPLE: Final = "akd inspect fox.glb --joints"
@@ -42,13 +41,13 @@ def _show(summary: CharacterSummary, joints: bool) -> None:
     console.print(facts)
     if summary.chains:
         chains = ((c.kind, c.side, " > ".join(c.joints), c.tip or "") for c in summary.chains)
-        console.print(_table(("chain", "side", "joints", "tip"), chains))
+        console.print(table(("chain", "side", "joints", "tip"), chains))
     if joints:
         listed = ((j.name, j.group, j.side, j.role, j.solve_parent or "", _other_parent(j)) for j in summary.joints)
-        console.print(_table(("joint", "group", "side", "role", "anatomical parent", "parent in the file, if another"), listed))
+        console.print(table(("joint", "group", "side", "role", "anatomical parent", "parent in the file, if another"), listed))
     if summary.clips:
         clips = ((c.name, f"{c.frames}", f"{c.fps:g}", f"{c.seconds:.2f} s", "loop" if c.loop else "") for c in summary.clips)
-        console.print(_table(("clip", "frames", "fps", "length", ""), clips))
+        console.print(table(("clip", "frames", "fps", "length", ""), clips))
 
 
 def _facts(summary: CharacterSummary) -> Iterable[tuple[str, str]]:
@@ -70,12 +69,3 @@ def _facts(summary: CharacterSummary) -> Iterable[tuple[str, str]]:
 
 def _other_parent(joint: JointSummary) -> str:
     return "" if joint.parent == joint.solve_parent else joint.parent or "none"
-
-
-def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
+from rich.table import Table
+from rich.text import Text
 
 from akd_sdk.progress import Progress, ProgressCallback
 from akd_sdk.schemas import Schema
@@ -29,6 +32,16 @@ def say(text: str = "") -> None:
 def say_json(value: Schema) -> None:
     """The value as JSON, nothing else, on standard output."""
     sys.stdout.write(value.to_json())
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A plain table; cells are text as it is."""
+    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for title in titles:
+        made.add_column(title, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made
 
 
 def printable(text: str) -> str:

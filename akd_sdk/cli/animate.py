@@ -1,0 +1,83 @@
+"""`akd animate`: a character and a sentence become a clip."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from akd_sdk.cli.arguments import File, Force, Height, Json
+from akd_sdk.cli.outputs import listing, together
+from akd_sdk.cli.terminal import progress_bar, say, say_json, warn
+from akd_sdk.errors import ExportError
+
+if TYPE_CHECKING:
+    from akd_sdk.priors import Prompt
+
+EXAMPLE: Final = 'akd animate fox.glb "a fox trotting slowly" -o out --loop --formats glb,usda'
+
+
+def animate(
+    file: File,
+    prompt: Annotated[str, typer.Argument(metavar="SENTENCE", help="What it shall do: one action, in English.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the results.")] = Path("out"),
+    seconds: Annotated[float, typer.Option(help="Length, 0.5 to 2; loops may be longer.")] = 2.0,
+    loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
+    fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
+    seed: Annotated[int, typer.Option(help="Another seed, another take.")] = 0,
+    formats: Annotated[str, typer.Option(help="Of the results, by suffix, with commas: glb,usda,usdc,bvh.")] = "glb",
+    prior: Annotated[str, typer.Option(help="Which model knows what the sentence means.")] = "mini",
+    height: Height = None,
+    name: Annotated[str | None, typer.Option(help="Of the clip; else the words understood.", show_default=False)] = None,
+    sheet: Annotated[bool, typer.Option("--sheet/--no-sheet", help="Draw a contact sheet of the clip.")] = True,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make a clip from a sentence, written as GLB, USD or BVH with a report and a contact sheet."""
+    suffixes = _suffixes(formats)
+    from akd_sdk.animator import Animator, clip_name
+
+    animator = Animator.open(file, prior=prior, seed=seed, height=height)
+    understood = animator.understand(prompt)
+    _announce(understood)
+    name = name or clip_name(understood)
+    stem = re.sub(r"[^\w.-]+", "_", f"{animator.rig.name}_{name}")
+    pictures = (f"{stem}.png",) if sheet else ()
+    report_name = f"{stem}.report.json"
+    with together(output, (*(stem + suffix for suffix in suffixes), *pictures, report_name), force=force) as work:
+        with progress_bar() as bar:
+            motion = animator.animate(prompt, seconds=seconds, loop=loop, fps=fps, name=name, progress=bar)
+        for suffix in suffixes:
+            animator.export(motion, work / (stem + suffix))
+        for picture in pictures:
+            animator.sheet(motion, work / picture)
+        report = animator.report.model_copy(update={"files": listing(work, output)})
+        (work / report_name).write_text(report.to_json(), encoding="utf-8")
+    if json:
+        say_json(report)
+        return
+    say(report.summary())
+    for written in (*(written.path for written in report.files), output / report_name):
+        say(f"wrote {written}")
+
+
+def _suffixes(formats: str) -> Sequence[str]:
+    """File suffixes of a list of formats, each once."""
+    from akd_sdk.exporters import known_suffixes
+
+    known = known_suffixes()
+    wanted = dict.fromkeys("." + word.strip().lower().lstrip(".") for word in formats.split(","))
+    for suffix in wanted:
+        if suffix not in known:
+            raise ExportError(f"unknown format {suffix[1:]!r}", "--formats", f"known: {', '.join(s[1:] for s in known)}")
+    return tuple(wanted)
+
+
+def _announce(prompt: Prompt) -> None:
+    """The sentence as understood, before the long work begins."""
+    typer.echo(f"understood: {' '.join((*prompt.styles, prompt.action))} ({prompt.body})", err=True)
+    for remark in (*(f"nothing is known of {word!r}" for word in prompt.unknown), *prompt.notes):
+        warn(remark)

@@ -1,0 +1,55 @@
+"""`akd metrics`: how good the clips of a file are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from akd_sdk.cli.arguments import Clip, File, Height, Json
+from akd_sdk.cli.terminal import results, say_json, table
+from akd_sdk.schemas import ClipMetrics, FileMetrics, Metrics
+
+EXAMPLE: Final = "akd metrics fox.glb --clip Walk"
+
+UNKNOWN: Final = "-"
+
+
+def metrics(file: File, clip: Clip = None, height: Height = None, json: Json = False) -> None:
+    """Measure the clips of a file: feet, ground, jitter, gait. Lengths are at human size."""
+    from akd_sdk import reporting
+    from akd_sdk.cli.clips import chosen
+    from akd_sdk.gait import measure
+    from akd_sdk.readers import open_rig
+
+    rig = open_rig(file, height=height)
+    measured = tuple(
+        ClipMetrics(clip=motion.name, metrics=reporting.metrics(measure(rig, motion))) for motion in chosen(rig, clip)
+    )
+    if json:
+        say_json(FileMetrics(source=str(file), clips=measured))
+        return
+    console = results()
+    console.print(table(("clip", *(title for title, _ in _cells(measured[0].metrics))), (_row(one) for one in measured)))
+
+
+def _row(one: ClipMetrics) -> tuple[str, ...]:
+    return (one.clip, *(cell for _, cell in _cells(one.metrics)))
+
+
+def _cells(found: Metrics) -> Iterable[tuple[str, str]]:
+    """Titles and cells of a row."""
+    best = max(found.gaits.items(), key=lambda item: item[1].coherence, default=None)
+    yield "planted %", f"{100 * found.planted_share:.0f}"
+    yield "duty %", f"{100 * found.contact_duty:.0f}"
+    yield "skate mm", _number(found.skate_mm, ".1f")
+    yield "depth % leg", f"{found.penetration_mean_percent:.2f}"
+    yield "worst", f"{found.penetration_worst_percent:.2f}"
+    yield "jitter m/s³", f"{found.jitter:.0f}"
+    yield "strides/s", _number(found.frequency_hz, ".2f")
+    yield "gait", UNKNOWN if best is None else best[0]
+    yield "coherence", _number(None if best is None else best[1].coherence, ".2f")
+    yield "swing", _number(None if best is None else best[1].swing, ".2f")
+
+
+def _number(value: float | None, style: str) -> str:
+    return UNKNOWN if value is None else format(value, style)
