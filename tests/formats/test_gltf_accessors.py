@@ -35,9 +35,7 @@ def test_every_component_type_and_width_is_what_struct_says(tmp_path: Path, dtyp
         row.pack_into(block, i * stride + 4, *(r / 7 if dtype == "f4" else int(r) for r in raw[i]))
     file = Gltf()
     view = file.view(bytes(block), byteStride=stride)
-    index = file.add(
-        "accessors", {"bufferView": view, "byteOffset": 4, "componentType": COMPONENTS[dtype], "count": count, "type": kind}
-    )
+    index = file.add("accessors", {"bufferView": view, "byteOffset": 4, "componentType": COMPONENTS[dtype], "count": count, "type": kind})
     found = floats(document(file, tmp_path), index, (kind,), "the test")
     expected = np.array([row.unpack_from(block, i * stride + 4) for i in range(count)], dtype=np.float64)
     assert found.dtype == np.float64

@@ -82,9 +82,7 @@ CASES = {
         "KHR_draco_mesh_compression",
     ),
     "meshopt": (
-        pack_glb(
-            b'{"asset": {"version": "2.0"}, "extensionsRequired": ["EXT_meshopt_compression"], "buffers": [{"byteLength": 4}]}', None
-        ),
+        pack_glb(b'{"asset": {"version": "2.0"}, "extensionsRequired": ["EXT_meshopt_compression"], "buffers": [{"byteLength": 4}]}', None),
         "EXT_meshopt_compression",
     ),
 }

@@ -72,7 +72,9 @@ def test_clips_put_joints_where_the_reference_does(shared: Path, reference: Modu
         assert worst.max() < SAME, f"{motion.name} differs by {worst.max():.2e} of the height"
 
 
-@pytest.mark.parametrize("file", ["khronos/InterpolationTest.gltf", "khronos/Fox.glb", "odd/03_all_animations.gltf", "odd/07_nla-anim.gltf"])
+@pytest.mark.parametrize(
+    "file", ["khronos/InterpolationTest.gltf", "khronos/Fox.glb", "odd/03_all_animations.gltf", "odd/07_nla-anim.gltf"]
+)
 def test_channels_have_the_values_of_the_reference_at_any_time(shared: Path, reference: ModuleType, file: str) -> None:
     path = shared / "data" / "rigs" / file
     gltf = reference.Gltf(str(path))

@@ -40,9 +40,7 @@ class Gltf:
         array = array.reshape(len(array), -1).astype("<" + dtype)
         kind = kind or WIDTHS[array.shape[1]]
         view = self.view(array.tobytes())
-        return self.add(
-            "accessors", {"bufferView": view, "componentType": COMPONENTS[dtype], "count": len(array), "type": kind, **more}
-        )
+        return self.add("accessors", {"bufferView": view, "componentType": COMPONENTS[dtype], "count": len(array), "type": kind, **more})
 
     def node(self, parent: int | None = None, **fields: Any) -> int:
         """A node below `parent` (None: a root of the scene)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from akd_sdk.rig import Skeleton, Transforms
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FLAT: Final = 1e-4
+"""The smallest scale of a joint at rest, its own unit aside."""
+
 
 @dataclass(frozen=True)
 class Joints:
@@ -26,6 +30,7 @@ class Joints:
         skeleton: bare, in the file's unit with each joint's own scale taken out.
         units: (joints,) uniform world scale of each joint at rest.
         root_unit: what stands for the unit of a root's parent.
+        flat: joints with a scale of 0 at rest, which got a ten-thousandth so that transforms can be inverted.
         of_node: joint of a node.
         skins: node indices of each skin's joints, in the skin's order.
     """
@@ -35,6 +40,7 @@ class Joints:
     of_node: dict[int, int]
     skins: tuple[tuple[int, ...], ...]
     root_unit: float = 1.0
+    flat: tuple[int, ...] = ()
 
     @property
     def parent_units(self) -> Array:
@@ -70,14 +76,14 @@ def find_joints(document: Document, scene: Scene) -> Joints:
     parents = np.array([of_node.get(int(scene.parents[n]), -1) for n in nodes], dtype=np.int64)
     units = _units(scene.world[nodes], parents)
     parent_units = np.where(parents >= 0, units[np.maximum(parents, 0)], 1.0)
-    rest = Transforms(
-        scene.translations[nodes] * parent_units[:, None],
-        scene.rotations[nodes],
-        scene.scales[nodes] * (parent_units / units)[:, None],
-    )
+    scales = scene.scales[nodes] * (parent_units / units)[:, None]
+    flat = np.abs(scales) < FLAT
+    scales = np.where(flat, np.copysign(FLAT, scales), scales)
+    rest = Transforms(scene.translations[nodes] * parent_units[:, None], scene.rotations[nodes], scales)
     source_names = [_source_name(scene, int(n)) for n in nodes]
     names = unique(name or f"node_{n}" for name, n in zip(source_names, nodes))
-    return Joints(Skeleton.bare(names, source_names, nodes, parents, rest), units, of_node, tuple(skins))
+    skeleton = Skeleton.bare(names, source_names, nodes, parents, rest)
+    return Joints(skeleton, units, of_node, tuple(skins), flat=tuple(int(j) for j in np.flatnonzero(flat.any(axis=1))))
 
 
 def _units(world: Array, parents: Ints) -> Array:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from akd_sdk.errors import AkdError
 from akd_sdk.formats.gltf.animation import Animation, read_animations
@@ -17,10 +16,9 @@ from akd_sdk.readers.gltf.joints import Joints, find_joints
 from akd_sdk.readers.gltf.materials import Materials
 from akd_sdk.readers.gltf.skins import Shapes, read_skins
 from akd_sdk.readers.size import rest_height, scaled_skeleton, scaled_skin
-from akd_sdk.rig import ContactPoint, Rig, Skeleton, Skin, Source
+from akd_sdk.rig import Rig, Skin, Source
+from akd_sdk.rig.anatomy import complete
 from akd_sdk.rig.scale import guess_height
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ def _parts(document: Document) -> _Parts:
     shapes = Shapes(document, scene, joints, materials)
     skins = read_skins(shapes)
     sheared = [scene.name(n) for n in scene.sheared if n in joints.of_node]
+    for j in joints.flat:
+        shapes.note(f"joint {joints.skeleton.names[j]!r} is scaled to 0 at rest; a ten-thousandth stands for it")
     for name in sheared:
         shapes.note(f"the matrix of {name} has shear, which is dropped")
     return _Parts(document, scene, joints, skins, animations, (*shapes.notes, *materials.notes))
@@ -92,21 +92,3 @@ def _assembled(parts: _Parts, asked: float | None) -> Rig:
         human_scale=body.human_scale / scale,
         notes=(said, *body.notes),
     )
-
-
-@dataclass(frozen=True)
-class _Unknown:
-    """A body of which nothing is known yet."""
-
-    skeleton: Skeleton
-    forward: Array
-    human_scale: float
-    body: str = "unknown"
-    contact_points: tuple[ContactPoint, ...] = ()
-    leg_length: float = 0.0
-    notes: tuple[str, ...] = ()
-
-
-def complete(skeleton: Skeleton, skins: tuple[Skin, ...]) -> _Unknown:
-    extent = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max())
-    return _Unknown(skeleton, np.array([0.0, 0.0, 1.0]), 1.7 / extent if extent > 0 else 1.0)
