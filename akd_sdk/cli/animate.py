@@ -36,7 +36,10 @@ def animate(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Make a clip from a sentence, written as GLB, USD or BVH with a report and a contact sheet."""
+    """Make a clip from a sentence: GLB, USD or BVH.
+
+    A report and a contact sheet come with it. Nothing is written until all is done.
+    """
     suffixes = _suffixes(formats)
     from akd_sdk.animator import Animator, clip_name
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -29,7 +29,7 @@ def _akd(version: Annotated[bool, typer.Option("--version", callback=_version, i
     pass
 
 
-_COMMANDS = (
+COMMANDS: Final = (
     (animate.animate, animate.EXAMPLE),
     (inspect.inspect, inspect.EXAMPLE),
     (metrics.metrics, metrics.EXAMPLE),
@@ -37,5 +37,7 @@ _COMMANDS = (
     (convert.convert, convert.EXAMPLE),
     (train.train, train.EXAMPLE),
 )
-for _command, _example in _COMMANDS:
+"""Every command with the example that its help shows."""
+
+for _command, _example in COMMANDS:
     app.command(epilog=f"Example:  {_example}")(_command)

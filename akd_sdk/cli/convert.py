@@ -21,7 +21,10 @@ def convert(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write the clips of a file in another format: GLB, USD, BVH."""
+    """Write the clips of a file in another format.
+
+    A GLB takes all clips, a USD or BVH file one: choose it with --clip.
+    """
     from akd_sdk.cli.clips import chosen
     from akd_sdk.exporters import Clip as ExportedClip
     from akd_sdk.exporters import export

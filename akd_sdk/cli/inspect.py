@@ -22,7 +22,10 @@ def inspect(
     joints: Annotated[bool, typer.Option("--joints", help="List every joint with its group.")] = False,
     json: Json = False,
 ) -> None:
-    """Show a character as the program sees it: body, size, facing, limbs, clips."""
+    """Show a character as the program sees it.
+
+    Body, size, facing, limbs, soles, clips, and what was guessed.
+    """
     from akd_sdk.cli.summary import summarise
     from akd_sdk.readers import open_rig
 

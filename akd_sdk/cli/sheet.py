@@ -21,7 +21,10 @@ def sheet(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Draw a clip of a file: the character at twelve times, from the side and from three quarters, with contact marks."""
+    """Draw a clip of a file as a contact sheet.
+
+    The character at twelve times, from the side and from three quarters, planted feet marked.
+    """
     from akd_sdk.cli.clips import single
     from akd_sdk.gait import find_contacts
     from akd_sdk.readers import open_rig

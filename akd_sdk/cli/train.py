@@ -29,7 +29,10 @@ def train(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Train the embedded prior from nothing, about an hour on two cores. Ctrl-C leaves a checkpoint that the same command takes up."""
+    """Train the embedded prior from nothing.
+
+    About an hour on two cores. Ctrl-C leaves a checkpoint that the same command takes up.
+    """
     if prior != "mini":
         raise PriorError(f"{prior!r} cannot be trained", "PRIOR", "mini can")
     if not force and os.path.lexists(output):
