@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.gait.feet import Foot, contact_paths, feet_of
+from akd_sdk.gait.feet import Foot, contact_paths, feet_of, rest_hip_height
 from akd_sdk.gait.ground import ground_velocities, move_points
 from akd_sdk.gait.stance import is_made, stance_by_cycle, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
@@ -102,7 +102,8 @@ def find_contacts(rig: Rig, motion: Motion, travel: Travel | None = None) -> Boo
         feet = feet_of(rig)
         stance = stance_by_cycle(rig, motion, in_place_world(rig, motion, travel), feet)
         if stance is not None:
-            return points_in_stance(paths, feet, stance.carries, rig.leg_length)
+            stride = travel.speed(motion.fps).mean() / stance.cycle.frequency / rest_hip_height(rig)
+            return points_in_stance(paths, feet, stance.carries(float(stride)), rig.leg_length)
     return planted_by_speed(rig, motion, travel, paths)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,25 +25,29 @@ Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-BLEND_S = 0.1
+BLEND_S = 0.07
 """Time in which a correction fades on both sides of a stance."""
 REACH = 0.995
 """Share of a leg's longest reach that a foot may ask for before the body is lowered."""
-LOWEST = 0.3
+LOWEST = 0.12
 """Most that the body is lowered, leg lengths."""
+MISSED = 1e-3
+"""Distance from its place, leg lengths, from which on a standing foot does not stand."""
+ROUNDS = 4
 ON_GROUND = 0.005
 """Height, leg lengths, up to which a point of a standing foot counts as planted afterwards."""
 
 
 @dataclass(frozen=True)
 class _Leg:
-    """A foot with what its limb needs: the foot's planted points, its path as found and as placed (both with the body's shift), whether it
-    stands (frames,)."""
+    """A foot over time: its path as found and as placed (both with the body's shift), in which frames it stands, and by how much its leg
+    misses its place (frames,), metres."""
 
     foot: Foot
     was: FootMotion
     placed: FootMotion
     stands: Bools
+    missing: Array
 
 
 def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
@@ -64,13 +68,29 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     if not feet:
         return motion.with_(contacts=planted)
     blend = BLEND_S * motion.fps
-    world, legs = _shift_body(rig, world, [_stand(rig, world, foot, planted[:count], floor) for foot in feet], blend, motion.loop)
-    legs = [_swing(leg, floor, blend, motion.loop) for leg in legs]
-    world = _lower_body(rig, world, legs, blend, motion.loop)
+    held = planted[:count].copy()
+    for _ in range(ROUNDS):
+        posed, legs = _pose(rig, world, feet, held, floor, blend)
+        missed = [leg.stands & (leg.missing > MISSED * rig.leg_length) for leg in legs]
+        if not np.any(missed):
+            break
+        for leg, misses in zip(legs, missed, strict=True):
+            held[:, list(leg.foot.points)] &= ~misses[:, None]
+    contacts = _standing(rig, posed, legs, held, floor)
+    return _finish(rig, motion, posed, travel, contacts)
+
+
+def _pose(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools, floor: Floor, blend: float) -> tuple[Array, list[_Leg]]:
+    """World transforms (frames, joints, 4, 4) with every foot put in its place, and the legs with what they miss."""
+    loop = floor.lap is not None
+    world, legs = _shift_body(rig, world, [_stand(rig, world, foot, planted, floor) for foot in feet], blend, loop)
+    legs = [_swing(leg, floor, blend, loop) for leg in legs]
+    world = _lower_body(rig, world, legs, blend, loop)
+    reached = []
     for leg in legs:
-        world = _reach_foot(rig, world, leg)
-    contacts = _standing(rig, world, legs, planted[:count], floor)
-    return _finish(rig, motion, world, travel, contacts)
+        world, missing = _reach_foot(rig, world, leg)
+        reached.append(replace(leg, missing=missing))
+    return world, reached
 
 
 def _foot_motion(rig: Rig, world: Array, foot: Foot) -> FootMotion:
@@ -84,7 +104,7 @@ def _foot_motion(rig: Rig, world: Array, foot: Foot) -> FootMotion:
 def _stand(rig: Rig, world: Array, foot: Foot, planted: Bools, floor: Floor) -> _Leg:
     was = _foot_motion(rig, world, foot)
     mine = planted[:, foot.points]
-    return _Leg(foot, was, place_foot(was, mine, floor), np.asarray(mine.any(axis=1)))
+    return _Leg(foot, was, place_foot(was, mine, floor), np.asarray(mine.any(axis=1)), np.zeros(len(world)))
 
 
 def _shift_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bool) -> tuple[Array, list[_Leg]]:
@@ -98,7 +118,7 @@ def _shift_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
     for leg in legs:
         was = FootMotion(leg.was.position + shift, leg.was.turn, leg.was.offsets)
         placed = np.where(leg.stands[:, None], leg.placed.position, was.position)
-        moved.append(_Leg(leg.foot, was, FootMotion(placed, leg.placed.turn, leg.placed.offsets), leg.stands))
+        moved.append(replace(leg, was=was, placed=FootMotion(placed, leg.placed.turn, leg.placed.offsets)))
     matrices = np.tile(np.eye(4), (len(world), 1, 1))
     matrices[:, :3, 3] = shift
     return move_world(rig.skeleton, world, matrices), moved
@@ -114,8 +134,7 @@ def _swing(leg: _Leg, floor: Floor, blend: float, loop: bool) -> _Leg:
     lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.offsets).min(axis=1)
     needed = floor.height - lowest_arm - leg.was.position[:, 1]
     faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), leg.stands, 0.5 * blend, loop)
-    placed = FootMotion(leg.was.position + faded[:, :3], np.asarray(turn), leg.was.offsets)
-    return _Leg(leg.foot, leg.was, placed, leg.stands)
+    return replace(leg, placed=FootMotion(leg.was.position + faded[:, :3], np.asarray(turn), leg.was.offsets))
 
 
 def _chain(rig: Rig, world: Array, foot: Foot) -> tuple[Array, LimbBends]:
@@ -130,7 +149,7 @@ def _chain(rig: Rig, world: Array, foot: Foot) -> tuple[Array, LimbBends]:
 
 
 def _lower_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bool) -> Array:
-    """The body lowered smoothly, where a leg would not reach its foot's place."""
+    """The body lowered smoothly, where a standing leg would not reach its foot's place."""
     needed = np.zeros(len(world))
     for leg in legs:
         points, bends = _chain(rig, world, leg.foot)
@@ -138,7 +157,7 @@ def _lower_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
         away = points[:, 0] - leg.placed.position
         level = np.hypot(away[:, 0], away[:, 2])
         allowed = np.sqrt(np.maximum(longest**2 - level**2, 0.0))
-        needed = np.maximum(needed, away[:, 1] - allowed)
+        needed = np.where(leg.stands, np.maximum(needed, away[:, 1] - allowed), needed)
     needed = np.minimum(needed, LOWEST * rig.leg_length)
     if needed.max() <= 0.0:
         return world
@@ -148,8 +167,8 @@ def _lower_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
     return move_world(rig.skeleton, world, matrices)
 
 
-def _reach_foot(rig: Rig, world: Array, leg: _Leg) -> Array:
-    """World transforms with one leg's foot put where it is placed; all that hangs on the leg follows."""
+def _reach_foot(rig: Rig, world: Array, leg: _Leg) -> tuple[Array, Array]:
+    """World transforms with one leg's foot put where it is placed, all that hangs on the leg following; and what it misses (frames,)."""
     skeleton, chain = rig.skeleton, leg.foot.chain
     points, bends = _chain(rig, world, leg.foot)
     solution = solve_limb(points, leg.placed.position, bends)
@@ -163,7 +182,7 @@ def _reach_foot(rig: Rig, world: Array, leg: _Leg) -> Array:
     for j, place in enumerate(_followers(skeleton, chain)):
         if place >= 0:
             moved[:, j] = matrices[:, place] @ world[:, j]
-    return moved
+    return moved, np.linalg.norm(solution.points[:, -1] - leg.placed.position, axis=-1)
 
 
 def _followers(skeleton: Skeleton, chain: tuple[int, ...]) -> Ints:

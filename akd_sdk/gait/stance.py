@@ -19,15 +19,28 @@ CYCLE_SHARE = 0.6
 """Share of the feet's movement that their cycle must explain for the motion to be a gait (median over feet)."""
 CYCLE_SWING = 0.12
 """Least peak to peak of the cycle, hip heights (median over feet)."""
+STANCE_SWING = 1.0
+"""Most of its peak to peak that a foot passes in stance."""
 _FINE = 360
 
 
 @dataclass(frozen=True)
 class Stance:
-    """The stance of a gait's feet: `cycle` as fitted; `carries` (frames, feet), whether each foot is in its stance."""
+    """The stance of a gait's feet: `cycle` as fitted, lengths in hip heights; `strides` (frames,) made since the first frame;
+    `centres` (feet,) phases, in strides, of the middle of each foot's stance."""
 
     cycle: Cycle
-    carries: Bools
+    strides: Array
+    centres: Array
+
+    def carries(self, stride: float = 0.0) -> Bools:
+        """Whether each foot is in its stance, (frames, feet), for a body that travels `stride` hip heights in a stride.
+
+        A foot of short swing cannot stay as long as the others: its stance ends where its path does.
+        """
+        duty = np.minimum(self.cycle.duty, STANCE_SWING * self.cycle.swings / max(stride, 1e-9))
+        away = np.abs((self.strides[:, None] - self.centres + 0.5) % 1.0 - 0.5)
+        return np.asarray(away <= 0.5 * duty)
 
 
 def is_made(motion: Motion) -> bool:
@@ -74,8 +87,7 @@ def stance_by_cycle(rig: Rig, motion: Motion, world: Array, feet: tuple[Foot, ..
     forward = foot_forward(rig, world, feet)
     count = unique_frames(motion)
     centres = np.array([_backward_centre(forward[:count, f], strides[:count]) for f in range(len(feet))])
-    away = np.abs((strides[:, None] - centres + 0.5) % 1.0 - 0.5)
-    return Stance(cycle, away <= 0.5 * cycle.duty)
+    return Stance(cycle, strides, centres)
 
 
 def _backward_centre(forward: Array, strides: Array) -> float:

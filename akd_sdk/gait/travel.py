@@ -183,10 +183,11 @@ def _telling(rig: Rig, motion: Motion, paths: Array, stance: Stance | None) -> B
     if stance is None or not is_made(motion):
         ground = np.percentile(paths[..., 1], 2.0)
         return np.asarray(paths[..., 1] < ground + LOW_LEGS * rig.leg_length)
-    telling = np.zeros(paths.shape[:2], dtype=np.bool_)
+    carries, telling = stance.carries(), np.zeros(paths.shape[:2], dtype=np.bool_)
     for f, foot in enumerate(feet_of(rig)):
         heights = paths[:, foot.points, 1]
-        telling[:, foot.points] = stance.carries[:, f : f + 1] & (heights <= heights.min(axis=1, keepdims=True) + LOW_LEGS * rig.leg_length)
+        lowest = heights.min(axis=1, keepdims=True)
+        telling[:, foot.points] = carries[:, f : f + 1] & (heights <= lowest + LOW_LEGS * rig.leg_length)
     return telling
 
 

@@ -107,8 +107,8 @@ def body(feet: int = 2, hock: bool = False, outside: bool = False, turn: float =
 
 @dataclass(frozen=True)
 class Gait:
-    """A gait on a treadmill: `speed` m/s forward, `turn` rad/s, `frequency` Hz, `duty`, `lift` m, `roll` rad of the sole at both ends of stance,
-    `phases` by limb, `hips` how low the pelvis is carried against rest, m."""
+    """A gait on a treadmill: `speed` m/s forward, `frequency` Hz, `duty`, `lift` m, `roll` rad of the sole at both ends of stance,
+    `hips` how low the pelvis is carried against rest, m, `phases` of touch-down by limb."""
 
     speed: float = 1.0
     frequency: float = 1.0
@@ -146,7 +146,6 @@ def walk(rig: Rig, legs: tuple[Leg, ...], gait: Gait, *, cycles: int = 2, fps: f
     count = round(duration * fps) + 1
     fps = (count - 1) / duration
     times = np.arange(count) / fps
-    facing = rig.facing
     world = np.tile(rig.skeleton.rest_world, (count, 1, 1, 1))
     lowered = np.zeros((count, 3))
     lowered[:, 1] = -gait.hips + 0.01 * np.cos(4 * np.pi * gait.frequency * times)
@@ -187,6 +186,7 @@ def pose_leg(world: np.ndarray, rig: Rig, leg: Leg, foot: np.ndarray, pitch: np.
     side = -1.0 if fore else 1.0
     turns = [rotation_x(thigh + side * 0.2), rotation_x(np.arctan2(-shin[:, 2], -shin[:, 1]) - side * 0.25)]
     turns += [np.tile(np.eye(3), (len(foot), 1, 1))] * (len(shape) - 3) + [rotation_x(pitch)]
-    for joint, turn, point in zip(leg.joints, turns, [hip, knee, ankle, foot][: len(shape) - 1] + [foot], strict=True):
+    points = [hip, knee, ankle, foot] if len(shape) == 4 else [hip, knee, foot]
+    for joint, turn, point in zip(leg.joints, turns, points, strict=True):
         world[:, joint, :3, :3] = facing @ turn @ facing.T
         world[:, joint, :3, 3] = point @ facing.T
