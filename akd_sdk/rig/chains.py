@@ -57,7 +57,7 @@ def find_chains(evidence: Evidence, parts: Parts, labels: Labels) -> tuple[Chain
         chains.append(Chain("tail", 0, tuple(_middle_path(look, base, tail))))
     for pair, kind in ((parts.hind, "leg"), (parts.fore, _fore_kind(parts))):
         if pair:
-            for branch in pair.joints:
+            for branch in sorted(pair.joints, key=lambda branch: int(labels.sides[branch[0]])):
                 chains.extend(_limb(look, labels, pair, branch, kind))
     return tuple(chains)
 

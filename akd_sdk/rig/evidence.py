@@ -105,7 +105,7 @@ def gather(skeleton: Skeleton, skins: tuple[Skin, ...]) -> Evidence:
     return Evidence(
         parents=skeleton.parents,
         positions=(positions - origin) / height,
-        into=np.linalg.inv(_with_scales_of(rest, world)) @ enlarge,
+        into=np.asarray(np.linalg.inv(_with_scales_of(rest, world)) @ enlarge, dtype=np.float64),
         turns=nearest_rotation(rest[:, :3, :3] @ np.linalg.inv(world[:, :3, :3])),
         points=cloud,
         owners=owner_all,

@@ -37,7 +37,7 @@ def label(evidence: Evidence, parts: Parts) -> Labels:
     if parts.facing.certain:
         signed = parts.sides * parts.facing.left_sign
         sides = np.where(signed > 0, 1, np.where(signed < 0, 2, 0)).astype(np.int64)
-    for j in np.flatnonzero(parts.tree.body):
+    for j in np.flatnonzero(parts.tree.body).tolist():
         roles[j] = "anatomy"
     for j in parts.rest:
         groups[j], roles[j] = "unknown", "unknown"
@@ -79,7 +79,7 @@ def _roles_off_body(evidence: Evidence, parts: Parts) -> list[str]:
         parent = int(evidence.parents[j])
         if parent >= 0 and (body[j] or above[j]):
             above[parent] = True
-    roles = []
+    roles: list[str] = []
     for j, parent in enumerate(evidence.parents):
         hangs = parent >= 0 and (body[parent] or roles[int(parent)] == "socket")
         roles.append("ancestor" if above[j] else "socket" if hangs else "control")

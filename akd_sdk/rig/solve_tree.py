@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ class BodyTree:
         """The same tree hung up on another joint."""
         parents = self.parents.copy()
         path = self.path_up(joint)
-        for child, parent in zip(path, path[1:], strict=False):
+        for child, parent in pairwise(path):
             parents[parent] = child
         parents[joint] = -1
         return BodyTree(self.body, parents, joint, self.moved)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 
 from akd_sdk.rig.evidence import Evidence
@@ -60,14 +59,14 @@ def find_mirror(evidence: Evidence) -> Mirror:
     subtrees = _subtrees(evidence)
     cloud = evidence.points if evidence.covered and len(evidence.points) >= 60 else evidence.positions
     sample = cloud[:: max(1, len(cloud) // SAMPLE)]
-    best: tuple[float, Array, float] | None = None
+    best: tuple[float, float, float] | None = None
     for angle in _candidates(evidence, subtrees):
         error, fine_angle, offset = _refine(sample, angle, evidence)
         if best is None or error < best[0]:
             best = (error, fine_angle, offset)
     assert best is not None
     error, fine, offset = best
-    mirror = Mirror(_normal(float(fine)), offset, np.arange(evidence.count), float(error))
+    mirror = Mirror(_normal(fine), offset, np.arange(evidence.count), error)
     for _ in range(2):
         twin = _pair(evidence, subtrees, mirror)
         mirror = _settle(evidence, mirror, twin)
@@ -214,6 +213,8 @@ def _cost(evidence: Evidence, subtrees: _Subtrees, mirror: Mirror, left: list[in
 def _match(left: list[int], right: list[int], cost: Array, ceiling: float) -> list[tuple[int, int]]:
     if not left or not right:
         return []
+    from scipy.optimize import linear_sum_assignment  # a third of a second that only reading a rig needs
+
     rows, columns = linear_sum_assignment(cost)
     return [(left[r], right[c]) for r, c in zip(rows, columns, strict=True) if cost[r, c] <= ceiling]
 
