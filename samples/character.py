@@ -18,6 +18,9 @@ from samples.thinning import thin
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+SOLE = 0.004
+"""What is lower than this, in metres, stands on the ground: soles are flat."""
+
 
 @dataclass(frozen=True)
 class Bone:
@@ -75,6 +78,8 @@ def build(part: Part, bones: Sequence[Bone]) -> Surface:
     middle = points[:, 0] == 0.0
     points = settle(field, points)
     points[middle, 0] = 0.0
+    if part.sole:
+        points[points[:, 1] < SOLE, 1] = 0.0
     points = np.round(points / GRID) * GRID
     normals = normals_of(field, points)
     normals[middle, 0] = 0.0
@@ -103,7 +108,7 @@ def skin_weights(part: Part, bones: Sequence[Bone], points: Array, triangles: In
         if bone.parent is not None:
             near[index[bone.name], index[bone.parent]] = near[index[bone.parent], index[bone.name]] = True
     excess = np.where(near[nearest], gaps - gaps.min(axis=1, keepdims=True), np.inf)
-    weights = np.maximum(0.0, 1.0 - excess / (0.5 * thick[nearest][:, None])) ** 2
+    weights = np.maximum(0.0, 1.0 - excess / (0.42 * thick[nearest][:, None])) ** 2
     weights /= weights.sum(axis=1, keepdims=True)
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     edges = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)

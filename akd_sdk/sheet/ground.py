@@ -71,8 +71,9 @@ def draw_ground(canvas: Canvas, framing: Framing, moment: int, half_width: float
     if canvas.level:
         pen.rectangle((0, canvas.origin[1], width, height), fill=GROUND)
     else:
-        strip = [canvas.centre + along * reach * forward + side * half_width * across for along, side in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-        pen.polygon([(float(x), float(y)) for x, y, _ in canvas.place(np.array(strip))], fill=GROUND)
+        corners = np.array([(-reach, -half_width), (reach, -half_width), (reach, half_width), (-reach, half_width)])
+        strip = canvas.place(canvas.centre + corners @ np.stack([forward, across]))
+        pen.polygon([(float(x), float(y)) for x, y, _ in strip], fill=GROUND)
     done = float((canvas.centre - framing.centres[0]) @ forward)
     for k in range(math.ceil((done - reach) / framing.tick), math.floor((done + reach) / framing.tick) + 1):
         long = k % 5 == 0
