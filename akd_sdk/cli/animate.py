@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -13,9 +13,6 @@ from akd_sdk.cli.arguments import File, Force, Height, Json
 from akd_sdk.cli.outputs import listing, together
 from akd_sdk.cli.terminal import progress_bar, say, say_json, warn
 from akd_sdk.errors import ExportError
-
-if TYPE_CHECKING:
-    from akd_sdk.priors import Prompt
 
 EXAMPLE: Final = 'akd animate fox.glb "a fox trotting slowly" -o out --loop --formats glb,usda'
 
@@ -27,9 +24,12 @@ def animate(
     seconds: Annotated[float, typer.Option(help="Length, 0.5 to 2; loops may be longer.")] = 2.0,
     loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
-    seed: Annotated[int, typer.Option(help="Another seed, another take.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="NUMBER", help="Another seed, another take.")] = 0,
     formats: Annotated[str, typer.Option(help="Of the results, by suffix, with commas: glb,usda,usdc,bvh.")] = "glb",
     prior: Annotated[str, typer.Option(help="Which model knows what the sentence means.")] = "mini",
+    weights: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Weights for the prior, as akd train writes them.", show_default=False)
+    ] = None,
     height: Height = None,
     name: Annotated[str | None, typer.Option(help="Of the clip; else the words understood.", show_default=False)] = None,
     sheet: Annotated[bool, typer.Option("--sheet/--no-sheet", help="Draw a contact sheet of the clip.")] = True,
@@ -43,9 +43,9 @@ def animate(
     suffixes = _suffixes(formats)
     from akd_sdk.animator import Animator, clip_name
 
-    animator = Animator.open(file, prior=prior, seed=seed, height=height)
+    animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height)
     understood = animator.understand(prompt)
-    _announce(understood)
+    typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
     name = name or clip_name(understood)
     stem = re.sub(r"[^\w.-]+", "_", f"{animator.rig.name}_{name}")
     pictures = (f"{stem}.png",) if sheet else ()
@@ -62,6 +62,8 @@ def animate(
     if json:
         say_json(report)
         return
+    for warning in report.warnings:
+        warn(warning)
     say(report.summary())
     for written in (*(written.path for written in report.files), output / report_name):
         say(f"wrote {written}")
@@ -77,10 +79,3 @@ def _suffixes(formats: str) -> Sequence[str]:
         if suffix not in known:
             raise ExportError(f"unknown format {suffix[1:]!r}", "--formats", f"known: {', '.join(s[1:] for s in known)}")
     return tuple(wanted)
-
-
-def _announce(prompt: Prompt) -> None:
-    """The sentence as understood, before the long work begins."""
-    typer.echo(f"understood: {' '.join((*prompt.styles, prompt.action))} ({prompt.body})", err=True)
-    for remark in (*(f"nothing is known of {word!r}" for word in prompt.unknown), *prompt.notes):
-        warn(remark)
