@@ -16,8 +16,8 @@ from akd_sdk.rig.symmetry import Mirror
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CUE_WEIGHTS = {"feet": 2.0, "knees": 0.7, "ends": 1.2, "trunk": 1.0, "tail": 1.0}
-"""How much each cue counts; feet are the surest: toes point ahead on everything that walks."""
+CUE_WEIGHTS = {"feet": 2.0, "knees": 0.7, "ends": 1.2, "trunk": 1.0, "tail": 1.0, "hands": 0.5, "face": 0.5}
+"""How much each cue counts; feet are the surest: toes point ahead on everything that walks. A face has more vertices than a nape."""
 
 CERTAIN = 0.15
 """A sum of cues smaller than this says nothing."""
@@ -50,6 +50,9 @@ def find_facing(evidence: Evidence, mirror: Mirror, tree: BodyTree, sides: Ints,
         cues["knees"] = _knees(evidence, tree, legs[0], ahead)
         cues["trunk"] = _trunk(legs[0], others, ahead)
         cues["tail"] = _tail(evidence, tree, sides, legs[0], others, ahead)
+    if len(legs) < 2:
+        cues["hands"] = _hands(evidence, tree, others, ahead)
+        cues["face"] = _face(evidence, tree, sides, ahead)
     elif len(legs) == 2:
         cues["ends"] = _ends(evidence, tree, sides, legs, ahead)
     total = sum(CUE_WEIGHTS[name] * value for name, value in cues.items())
@@ -76,8 +79,9 @@ def _feet(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> f
         else:
             ends = sorted(branch, key=lambda j: float(evidence.positions[j, 1]))
             leaf = next((j for j in ends if j != base and evidence.positions[j, 1] - pair.low < 0.25 * tall), None)
-            if leaf is not None and tree.parents[leaf] >= 0:
-                found.append(float((evidence.positions[leaf] - evidence.positions[tree.parents[leaf]]) @ ahead))
+            bone = evidence.positions[leaf] - evidence.positions[tree.parents[leaf]] if leaf is not None else np.zeros(3)
+            if np.hypot(bone[0], bone[2]) > abs(bone[1]):  # a bone that lies: ball and toes
+                found.append(float(bone @ ahead))
     return float(np.clip(np.mean(found) / (0.1 * tall), -1.0, 1.0)) if found else 0.0
 
 
@@ -100,6 +104,29 @@ def _knees(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> 
         share = (start[1] - evidence.positions[path[1], 1]) / max(start[1] - end[1], 1e-6)
         found.append(float((evidence.positions[path[1]] - start - np.clip(share, 0.0, 1.0) * (end - start)) @ ahead))
     return float(np.clip(np.mean(found) / (0.05 * tall), -1.0, 1.0)) if found else 0.0
+
+
+def _hands(evidence: Evidence, tree: BodyTree, others: list[LimbPair], ahead: Array) -> float:
+    """How far the ends of the arms lie ahead of their beginnings, over a tenth of the body's height: elbows bend forward."""
+    if not others:
+        return 0.0
+    children = tree.children
+    leaves = [j for j in others[0].all_joints if not children[j]]
+    return float(np.clip((evidence.positions[leaves].mean(0) - others[0].centre) @ ahead / 0.1, -1.0, 1.0))
+
+
+def _face(evidence: Evidence, tree: BodyTree, sides: Ints, ahead: Array) -> float:
+    """How far the vertices of the head's joint lie ahead of the middle of its extent, over a twentieth of the body's height."""
+    middle = np.flatnonzero(tree.body & (sides == 0))
+    heights = evidence.positions[middle, 1]
+    upper = middle[heights > 0.5 * (heights.min() + heights.max())]
+    if not len(upper):
+        return 0.0
+    head = upper[int(np.argmax(evidence.mass[upper]))]
+    points = evidence.points_of([int(head)])
+    if len(points) < 30:
+        return 0.0
+    return float(np.clip((float((points @ ahead).mean()) - _middle(points, ahead)) / 0.05, -1.0, 1.0))
 
 
 def _trunk(legs: LimbPair, others: list[LimbPair], ahead: Array) -> float:

@@ -14,8 +14,8 @@ from akd_sdk.rig.symmetry import Mirror
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ON_GROUND = 0.1
-"""Body heights: a limb that comes this near to the ground stands on it."""
+ON_GROUND = 0.06
+"""Body heights: a limb whose end is at most this much higher than the lowest one's stands on the ground too."""
 
 SOLE_ON_GROUND = 0.04
 """Body heights: at least one pair comes this near, else the body stands on something that is no limb."""
@@ -95,11 +95,12 @@ def _measure(evidence: Evidence, tree: BodyTree, bases: tuple[int, int], attach:
 
 def find_legs(pairs: list[LimbPair], floor: float) -> tuple[list[LimbPair], str | None]:
     """The pairs that stand on the ground; of a body that floats, the lowest pair that points down. With a note if it floats."""
-    standing = [p for p in pairs if p.low - floor < ON_GROUND and p.base - p.low > LEG_DROP and _points_down(p)]
-    if standing and min(p.low for p in standing) - floor < SOLE_ON_GROUND:
-        return _without_trifles(standing), None
-    hanging = sorted((p for p in pairs if p.base - p.low > LEG_DROP and _points_down(p)), key=lambda p: p.base)
-    if hanging and all(hanging[0].low <= p.low + 1e-6 for p in pairs):
+    drooping = [p for p in pairs if p.base - p.low > LEG_DROP and _points_down(p)]
+    lowest = min((p.low for p in drooping), default=np.inf)
+    if lowest - floor < SOLE_ON_GROUND:
+        return _without_trifles([p for p in drooping if p.low - lowest < ON_GROUND]), None
+    hanging = sorted(drooping, key=lambda p: p.base)
+    if hanging and len(pairs) > 1 and all(hanging[0].base <= p.base and hanging[0].low <= p.low for p in pairs):
         return hanging[:1], "no limb reaches the ground; the lowest pair is taken for legs"
     return [], None
 

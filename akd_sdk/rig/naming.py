@@ -18,6 +18,10 @@ STRAIGHT_ON = np.cos(np.radians(20.0))
 """A bare last joint that leads on straighter than this is the end of its bone; one that turns off is a socket."""
 
 
+TOE_ON = np.cos(np.radians(70.0))
+"""The same for the last joint of a leg, where the sole turns from the bone before it."""
+
+
 @dataclass(frozen=True)
 class Labels:
     """`groups`, `roles` (joints,) and `sides` (joints,) 0 middle, 1 left, 2 right; `ends`: bare joints that end a bone."""
@@ -100,6 +104,7 @@ def _ends(evidence: Evidence, parts: Parts) -> list[int]:
         come = evidence.positions[parent] - evidence.positions[before]
         go = evidence.positions[j] - evidence.positions[parent]
         lengths = float(np.linalg.norm(come) * np.linalg.norm(go))
-        if lengths > 1e-12 and float(come @ go) > STRAIGHT_ON * lengths:
+        leg = parts.hind is not None and parent in parts.hind.all_joints  # nobody holds things with the feet, and toes turn
+        if lengths > 1e-12 and float(come @ go) > (TOE_ON if leg else STRAIGHT_ON) * lengths:
             found.append(j)
     return found

@@ -25,6 +25,9 @@ WING_FLATNESS = 0.5
 ARM_REACH = 0.1
 """Body heights: shorter pairs on the trunk are no arms."""
 
+LOPSIDED = 0.035
+"""Body heights of mean distance from the mirror image beyond which a body counts as not symmetric."""
+
 NECK_AHEAD = 0.1
 """Shares of the trunk's length that a neck's first bone lies ahead of the forelegs' base."""
 
@@ -84,13 +87,24 @@ def find_parts(evidence: Evidence, mirror: Mirror) -> Parts:
         parts.fore = _arms(parts.tree, _on_trunk(others, legs))
     _split_axis(evidence, parts)
     _judge(evidence, parts, len(legs))
+    if mirror.error > LOPSIDED:
+        return _nothing(parts)
     return parts
+
+
+def _nothing(parts: Parts) -> Parts:
+    """What is left to say of a body without an upright mirror plane."""
+    joints = [int(j) for j in np.flatnonzero(parts.tree.body)]
+    note = "no upright mirror plane was found: the body lies askew, or is not made of two like halves"
+    return Parts("unknown", False, False, parts.tree, parts.facing, np.zeros_like(parts.sides), rest=joints, notes=[note])
 
 
 def _on_trunk(pairs: list[LimbPair], legs: list[LimbPair]) -> list[LimbPair]:
     """Pairs that could be arms: long enough, and beginning above the legs."""
-    floor = max((leg.base for leg in legs), default=0.0)
-    return [p for p in pairs if p.reach > ARM_REACH and p.base > floor + (0.06 if legs else 0.0)]
+    if not legs:
+        return [p for p in pairs if p.reach > ARM_REACH]
+    hips = max(legs, key=lambda leg: leg.base)
+    return [p for p in pairs if p.reach > ARM_REACH and p.base > hips.base and np.linalg.norm(p.centre - hips.centre) > 0.08]
 
 
 def _arms(tree: BodyTree, pairs: list[LimbPair]) -> LimbPair:
@@ -136,7 +150,8 @@ def _is_tail(evidence: Evidence, parts: Parts, branch: int) -> bool:
     reach = parts.hind.base - parts.hind.low
     back = float((points.mean(0) - parts.hind.centre) @ parts.facing.forward)
     rise = float(points[:, 1].mean()) - parts.hind.base
-    return len(path) <= 2 and back < -0.1 * reach and back < -0.5 * rise
+    four = parts.fore is not None and _leans(parts)
+    return len(path) <= 2 and back < -0.1 * reach and (four or back < -0.5 * rise)
 
 
 def _headness(evidence: Evidence, parts: Parts, branch: int, towards: Array) -> float:

@@ -201,10 +201,14 @@ def _join(evidence: Evidence, mirror: Mirror, body: Flags, parents: Ints, bare: 
             for part in parts.values():
                 body[part] = False
             break
-        parents[top] = to
-        inside += parts.pop(top)
+        part = parts.pop(top)
+        if reach.sides[top] == 0:
+            _hang_up(parents, top, reach.joint_towards(part, to))
+        joined = next(j for j in part if parents[j] < 0)
+        parents[joined] = to
+        inside += part
     _even_out(evidence, mirror, tops, parents)
-    moved = tuple(j for j in tops if parents[j] >= 0)
+    moved = tuple(int(j) for j in np.flatnonzero(body & (parents != evidence.parents) & (np.arange(len(parents)) != main)))
     return BodyTree(body, parents, main, moved)
 
 
@@ -256,6 +260,12 @@ class _Reach:
         near_enough = [g for g in gaps if not self.bare or g[0] <= FAR_BONE * _last_bone(self.evidence, g[1])]
         return (min(near_enough)[2], min(near_enough)[1]) if near_enough else (-1, -1)
 
+    def joint_towards(self, part: list[int], to: int) -> int:
+        """The joint of the middle of a part that touches `to` most; the part's first joint where none does."""
+        middle = [j for j in part if self.sides[j] == 0]
+        touch = self.evidence.touch[to, middle]
+        return middle[int(touch.argmax())] if touch.max() > 0.0 else part[0]
+
     def _allowed(self, top: int, inside: list[int]) -> list[int]:
         """The body's joints that a part may hang on: the middle, and for a part of one side that side."""
         side = int(self.sides[top])
@@ -271,6 +281,16 @@ class _Reach:
             ends = self.evidence.positions[self.evidence.parents == j]
             found[k] = min([float(np.linalg.norm(point - start)), *(_to_segment(point, start, end) for end in ends)])
         return found
+
+
+def _hang_up(parents: Ints, top: int, joint: int) -> None:
+    """Hang a part of the tree up on another of its joints."""
+    path = [joint]
+    while path[-1] != top:
+        path.append(int(parents[path[-1]]))
+    for child, parent in pairwise(path):
+        parents[parent] = child
+    parents[joint] = -1
 
 
 def _to_segment(point: Array, start: Array, end: Array) -> float:
