@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.gait.feet import Foot, contact_paths, feet_of, rest_hip_height
+from akd_sdk.gait.feet import Foot, contact_paths, feet_of, rest_hip_height, standing_height
 from akd_sdk.gait.ground import ground_velocities, move_points
 from akd_sdk.gait.stance import is_made, stance_by_cycle, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
@@ -25,14 +25,13 @@ RELEASE = 2.0
 """Times that speed at which it is let go."""
 SHORTEST_S = 0.07
 """Stretches shorter than this do not count."""
-GROUND_PERCENTILE = 2.0
 SOLE_SLACK = 0.05
 """How much higher than its foot's lowest point, leg lengths, a point of a foot in stance may be and be planted."""
 
 
-def ground_height(motion: Motion, paths: Array) -> float:
-    """Height of the ground, metres: 0 for what the SDK makes, the 2nd percentile of contact-point heights for a file's motion."""
-    return 0.0 if is_made(motion) or not paths.size else float(np.percentile(paths[..., 1], GROUND_PERCENTILE))
+def ground_height(rig: Rig, motion: Motion, paths: Array) -> float:
+    """Height of the ground, metres: 0 for what the SDK makes, where the feet stand for a file's motion."""
+    return 0.0 if is_made(motion) or not paths.size else standing_height(paths[..., 1], feet_of(rig), rig.leg_length)
 
 
 def runs(mask: Bools, loop: bool) -> list[Ints]:
@@ -113,7 +112,7 @@ def planted_by_speed(rig: Rig, motion: Motion, travel: Travel, paths: Array) -> 
     slow = np.maximum(SLOW_LEGS * rig.leg_length, SLOW_BELT * travel.speed(motion.fps))
     velocity = ground_velocities(over_ground, motion.fps, travel.path[-1] if motion.loop else None)
     speed = np.linalg.norm(velocity[..., [0, 2]], axis=-1)
-    start, keep = low_and_slow(paths[..., 1] - ground_height(motion, paths), speed, rig.leg_length, slow)
+    start, keep = low_and_slow(paths[..., 1] - ground_height(rig, motion, paths), speed, rig.leg_length, slow)
     count = unique_frames(motion)
     planted = drop_short(hold(start[:count], keep[:count], motion.loop), SHORTEST_S * motion.fps, motion.loop)
     return np.concatenate([planted, planted[: motion.frames - count]])

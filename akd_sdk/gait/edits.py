@@ -13,12 +13,15 @@ from akd_sdk.rig import Rig
 from akd_sdk.rotations import quat_continuous, slerp
 
 Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 def resample(motion: Motion, fps: float) -> Motion:
     """The motion at another frame rate, between frames as engines play it: straight lines, rotations along the shorter arc.
 
-    Its length is kept to the nearest whole frame; a loop's last frame stays its last. Contacts are those of the nearest frame.
+    Its length is kept to the nearest whole frame; a loop's last frame stays its last. A point is planted
+    between two frames if it is in both.
     """
     if not (np.isfinite(fps) and fps > 0.0):
         raise AkdError(f"fps is {fps}", hint="give a positive number of frames a second")
@@ -44,9 +47,15 @@ def resample(motion: Motion, fps: float) -> Motion:
         translations=None if motion.translations is None else line(motion.translations),
         scales=None if motion.scales is None else line(motion.scales),
         morphs={node: line(weights) for node, weights in motion.morphs.items()},
-        contacts=None if motion.contacts is None else motion.contacts[np.where(share < 0.5, low, high)],
+        contacts=None if motion.contacts is None else _both(motion.contacts, low, high, share),
         travel=None if motion.travel is None else line(motion.travel),
     )
+
+
+def _both(contacts: Bools, low: Ints, high: Ints, share: Array) -> Bools:
+    """Contacts between frames: those of both neighbours."""
+    before = contacts[low] | (share > 1.0 - 1e-9)[:, None]
+    return np.asarray(before & (contacts[high] | (share < 1e-9)[:, None]))
 
 
 def repeat(rig: Rig, motion: Motion, cycles: int) -> Motion:

@@ -12,8 +12,11 @@ from akd_sdk.rig import Rig, Skeleton
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 LEG_KINDS = ("leg", "foreleg")
+LOWEST_PERCENTILE, LOW_LEGS = 5.0, 0.025
+"""A foot is low while the mean height of its points is less than so many leg lengths above this percentile of it."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,24 @@ def contact_paths(rig: Rig, world: Array) -> Array:
     joints = np.array([point.joint for point in rig.contact_points], dtype=np.int64)
     offsets = np.array([point.offset for point in rig.contact_points]).reshape(-1, 3)
     return point_paths(world, joints, offsets)
+
+
+def low_feet(heights: Array, feet: tuple[Foot, ...], leg_m: float) -> Bools:
+    """Whether each foot is as low as it gets, (frames, feet), for heights (frames, contact points), metres.
+
+    The mean over heel and toe tells a sole that stands from a toe that hangs in swing; each foot is its own measure.
+    """
+    means = np.stack([heights[:, foot.points].mean(axis=1) for foot in feet], axis=1)
+    return np.asarray(means < np.percentile(means, LOWEST_PERCENTILE, axis=0) + LOW_LEGS * leg_m)
+
+
+def standing_height(heights: Array, feet: tuple[Foot, ...], leg_m: float) -> float:
+    """Height, metres, on which the feet stand: the median over feet of their lowest point's height while they are low.
+
+    Toes that roll or push through the ground do not lower it, as they would a percentile of all heights.
+    """
+    low = low_feet(heights, feet, leg_m)
+    return float(np.median([np.median(heights[low[:, f]][:, foot.points].min(axis=1)) for f, foot in enumerate(feet)]))
 
 
 def foot_forward(rig: Rig, world: Array, feet: tuple[Foot, ...]) -> Array:

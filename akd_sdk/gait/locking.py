@@ -34,7 +34,7 @@ LOWEST = 0.12
 MISSED = 1e-3
 """Distance from its place, leg lengths, from which on a standing foot does not stand."""
 ROUNDS = 4
-ON_GROUND = 0.005
+ON_GROUND = 0.01
 """Height, leg lengths, up to which a point of a standing foot counts as planted afterwards."""
 
 
@@ -62,7 +62,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     planted = find_contacts(rig, motion, travel) if planted is None else planted
     count = unique_frames(motion)
     world = in_place_world(rig, motion, travel)[:count]
-    height = ground_height(motion, contact_paths(rig, world))
+    height = ground_height(rig, motion, contact_paths(rig, world))
     floor = Floor(travel.path[:count], travel.path[-1] if motion.loop else None, rig.facing, height, rig.leg_length)
     feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 2)
     if not feet:
@@ -76,7 +76,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
             break
         for leg, misses in zip(legs, missed, strict=True):
             held[:, list(leg.foot.points)] &= ~misses[:, None]
-    contacts = _standing(rig, posed, legs, held, floor)
+    contacts = _standing(rig, posed, legs, floor)
     return _finish(rig, motion, posed, travel, contacts)
 
 
@@ -194,13 +194,13 @@ def _followers(skeleton: Skeleton, chain: tuple[int, ...]) -> Ints:
     return places
 
 
-def _standing(rig: Rig, world: Array, legs: list[_Leg], planted: Bools, floor: Floor) -> Bools:
-    """The points (frames, points) of standing feet that are on the ground."""
-    heights = contact_paths(rig, world)[..., 1] - floor.height
-    contacts = planted.copy()
+def _standing(rig: Rig, world: Array, legs: list[_Leg], floor: Floor) -> Bools:
+    """The points (frames, points) of feet that stand where they should, as far as they are on the ground."""
+    low = contact_paths(rig, world)[..., 1] - floor.height < ON_GROUND * floor.leg
+    contacts = np.zeros_like(low)
     for leg in legs:
-        points = list(leg.foot.points)
-        contacts[:, points] = leg.stands[:, None] & (heights[:, points] < ON_GROUND * floor.leg)
+        stands = leg.stands & (leg.missing <= MISSED * floor.leg)
+        contacts[:, leg.foot.points] = stands[:, None] & low[:, leg.foot.points]
     return contacts
 
 

@@ -73,7 +73,7 @@ def measure(rig: Rig, motion: Motion, reference: Motion | None = None) -> Motion
     world = world_from_motion(rig.skeleton, motion)
     paths = contact_paths(rig, world)
     over_ground = paths if travel.in_root else move_points(travel.path, paths)
-    height = paths[..., 1] - ground_height(motion, paths)
+    height = paths[..., 1] - ground_height(rig, motion, paths)
     depth = 100.0 * np.maximum(-height, 0.0) / max(rig.leg_length, 1e-9)
     feet = feet_of(rig)
     carries = [planted[:, foot.points].any(axis=1) for foot in feet]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
-from akd_sdk.gait.feet import contact_paths, feet_of, velocities
+from akd_sdk.gait.feet import contact_paths, feet_of, low_feet, velocities
 from akd_sdk.gait.ground import exponential, ground_matrices, integrate, inverse_ground, logarithm, move_world
 from akd_sdk.gait.stance import Stance, is_made, stance_by_cycle, unique_frames
 from akd_sdk.kinematics import motion_from_world, world_from_motion
@@ -21,9 +21,9 @@ Bools = NDArray[np.bool_]
 
 TRAVELS_LEGS, TRAVELS_RAD = 0.6, 0.5
 """A root whose smoothed path spans more than so many leg lengths, or turns by more than so many radians, travels by itself."""
-LOW_LEGS = 0.03
-"""Height over the ground, leg lengths, under which a point tells of the belt."""
-STILL_LEGS = 0.1
+SOLE_LEGS = 0.03
+"""How much higher than its foot's lowest point, leg lengths, a point may be and tell of the belt."""
+STILL_LEGS = 0.25
 """Belts slower than so many leg lengths a second are the feet's unrest."""
 STRAIGHT = 0.15
 """Sideways speed below this share of the forward one is unrest too."""
@@ -179,15 +179,13 @@ def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance | None) -> Arra
 
 
 def _telling(rig: Rig, motion: Motion, paths: Array, stance: Stance | None) -> Bools:
-    """Points (frames, points) that tell of the belt: low ones, in a made gait the lowest of each foot in stance."""
-    if stance is None or not is_made(motion):
-        ground = np.percentile(paths[..., 1], 2.0)
-        return np.asarray(paths[..., 1] < ground + LOW_LEGS * rig.leg_length)
-    carries, telling = stance.carries(), np.zeros(paths.shape[:2], dtype=np.bool_)
-    for f, foot in enumerate(feet_of(rig)):
+    """Points (frames, points) that tell of the belt: the lower ones of each foot that is low, or in a made gait in stance."""
+    feet, telling = feet_of(rig), np.zeros(paths.shape[:2], dtype=np.bool_)
+    carries = low_feet(paths[..., 1], feet, rig.leg_length) if stance is None or not is_made(motion) else stance.carries()
+    for f, foot in enumerate(feet):
         heights = paths[:, foot.points, 1]
         lowest = heights.min(axis=1, keepdims=True)
-        telling[:, foot.points] = carries[:, f : f + 1] & (heights <= lowest + LOW_LEGS * rig.leg_length)
+        telling[:, foot.points] = carries[:, f : f + 1] & (heights <= lowest + SOLE_LEGS * rig.leg_length)
     return telling
 
 

@@ -50,9 +50,9 @@ def world_from_motion(skeleton: Skeleton, motion: Motion) -> Array:
     shape = (motion.frames, skeleton.count, 3)
     translations = np.broadcast_to(rest.translations, shape) if motion.translations is None else motion.translations
     scales = np.broadcast_to(rest.scales, shape) if motion.scales is None else motion.scales
-    local = local_matrices(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (translations, motion.rotations, scales)))
+    local = local_matrices(*(torch.from_numpy(np.array(a)) for a in (translations, motion.rotations, scales)))
     parents = [int(p) for p in skeleton.parents]
-    world = forward(local, parents, skeleton.pelvis, torch.from_numpy(np.ascontiguousarray(motion.root)))
+    world = forward(local, parents, skeleton.pelvis, torch.from_numpy(np.array(motion.root)))
     return np.asarray(world.numpy(), dtype=np.float64)
 
 
