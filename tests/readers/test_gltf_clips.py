@@ -12,9 +12,11 @@ from motion_blend import world_at
 from scipy.spatial.transform import Rotation, Slerp
 
 from akd_sdk.errors import ReadError
+from akd_sdk.exporters import Clip, export
 from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
+from akd_sdk.readers.gltf.facts import told_contacts
 from akd_sdk.rig import Rig
 
 GRID = np.arange(31) / 30
@@ -224,3 +226,58 @@ def test_a_height_scales_motions_too(tmp_path: Path) -> None:
     ends = [world_from_motion(r.skeleton, r.clips[0])[-1, 2, :3, 3] for r in (opened(file, tmp_path, h) for h in (1.8, 3.6))]
     assert np.allclose(ends[1], 2 * ends[0])
     assert np.allclose(ends[0], [0.0, 1.2, 1.0], atol=1e-6)
+
+
+def test_what_a_file_tells_of_a_clip_is_believed(tmp_path: Path) -> None:
+    file = Post()
+    file.animation([(file.joints[1], "rotation", [0.0, 1.0], QUARTER, "LINEAR")], name="told", extras={"fps": 60, "loop": True})
+    file.animation([(file.joints[1], "rotation", [0.0, 1.0], QUARTER, "LINEAR")], name="odd", extras={"fps": "x", "loop": 1})
+    file.animation([(file.joints[1], "rotation", [0.0, 1.0], QUARTER, "LINEAR")], name="text", extras="walk")
+    told, odd, text = opened(file, tmp_path).clips
+    assert (told.fps, told.frames, told.loop) == (60.0, 61, True)
+    assert "loop" not in told.provenance
+    assert (odd.fps, odd.loop) == (text.fps, text.loop) == (30.0, False)
+
+
+def test_contacts_that_a_file_tells_come_back() -> None:
+    planted = told_contacts({"frames": 6, "contacts": {"LH_toe": [[0, 1], [4, 5]], "RH_toe": []}}, 6, ("RH_toe", "LH_toe"))
+    assert planted is not None
+    assert planted[:, 0].sum() == 0
+    assert list(planted[:, 1]) == [True, True, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "extras",
+    [
+        {},
+        {"frames": 5, "contacts": {"LH_toe": []}},
+        {"frames": 6, "contacts": {"LF_toe": []}},
+        {"frames": 6, "contacts": [[0, 1]]},
+        {"frames": 6, "contacts": {"LH_toe": [[0, 6]]}},
+        {"frames": 6, "contacts": {"LH_toe": [[3, 2]]}},
+        {"frames": 6, "contacts": {"LH_toe": [[-1, 2]]}},
+        {"frames": 6, "contacts": {"LH_toe": [[0.0, 2]]}},
+        {"frames": 6, "contacts": {"LH_toe": [0, 1]}},
+        {"frames": 6, "contacts": {"LH_toe": "0-1"}},
+    ],
+)
+def test_contacts_that_do_not_fit_are_none(extras: dict[str, Any]) -> None:
+    assert told_contacts(extras, 6, ("LH_toe",)) is None
+
+
+def test_an_exported_motion_comes_back(tmp_path: Path, samples: Path) -> None:
+    rig = open_rig(samples / "quadruped.glb")
+    generator, frames = np.random.default_rng(12), 37
+    swing = generator.normal(scale=0.2, size=(1, rig.skeleton.count, 3)) * np.sin(np.linspace(0, 2 * np.pi, frames))[:, None, None]
+    turns = Rotation.from_rotvec(swing.reshape(-1, 3)) * Rotation.from_quat(np.tile(rig.skeleton.rest.rotations, (frames, 1)))
+    root = rig.skeleton.rest_world[rig.skeleton.pelvis, :3, 3] + np.linspace(0, 0.1, frames)[:, None] * (0, 0, 1)
+    contacts = generator.random((frames, len(rig.contact_points))) > 0.5
+    motion = Motion("made", turns.as_quat().reshape(frames, -1, 4), root, 50.0, loop=True, contacts=contacts)
+    path = export(rig, Clip.from_motion(rig, motion), tmp_path / "out.glb")
+    (back,) = open_rig(path).clips
+    assert (back.name, back.fps, back.frames, back.loop) == ("made", 50.0, frames, True)
+    assert back.translations is None
+    assert back.contacts is not None
+    assert np.array_equal(back.contacts, contacts)
+    same = np.abs(world_from_motion(rig.skeleton, back) - world_from_motion(rig.skeleton, motion))
+    assert same[..., :3, 3].max() < 1e-5 * rig.height

@@ -62,3 +62,11 @@ def test_a_tiny_duration_is_a_single_step() -> None:
     rate = frame_rate(np.array([0.0, 0.001]))
     assert rate.frames == 2
     assert rate.fps == pytest.approx(1000.0)
+
+
+def test_a_rate_that_the_file_tells_counts_where_keys_lie_on_it() -> None:
+    keys = single(np.array([0, 30, 60]) / 60)
+    assert frame_rate(keys).fps == pytest.approx(30.0)
+    assert frame_rate(keys, 60.0).fps == 60.0
+    assert frame_rate(keys, 60.0).frames == 61
+    assert frame_rate(keys, 17.0).fps == pytest.approx(30.0)

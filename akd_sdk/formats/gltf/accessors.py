@@ -17,6 +17,9 @@ COMPONENTS: Final[dict[int, str]] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123
 WIDTHS: Final = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 """Components of an element."""
 
+UNBACKED: Final = 65536
+"""Elements of an accessor that the size of the file does not bound."""
+
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -85,7 +88,7 @@ def _values(document: Document, index: int, where: str) -> tuple[NDArray[Any], J
     if not isinstance(kind, str) or kind not in WIDTHS:
         raise ReadError(f"{here} has type {str(kind)[:40]!r}")
     count = integer(accessor, "count", here, low=1)
-    if count > document.size:  # also where no data backs the values: no honest element is smaller than a byte
+    if count > max(document.size, UNBACKED):  # no element is smaller than a byte; where no data backs them they are zeros
         raise ReadError(f"{here} has {count} elements, more than the buffers have bytes")
     view = optional_reference(accessor, "bufferView", len(document.items("bufferViews")), here)
     if view is None:

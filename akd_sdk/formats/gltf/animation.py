@@ -82,12 +82,21 @@ class Channel:
 
 @dataclass(frozen=True)
 class Animation:
-    """One animation: its channels; `ignored` counts channels without a node or of a kind that glTF itself does not know."""
+    """One animation.
+
+    Attributes:
+        index: in the file.
+        name: None where it has none.
+        channels: what it moves.
+        ignored: channels without a node or of a kind that glTF itself does not know.
+        extras: whatever the file says beside; empty where that is no object.
+    """
 
     index: int
     name: str | None
     channels: tuple[Channel, ...]
     ignored: int
+    extras: Json
 
     @property
     def duration(self) -> float:
@@ -113,7 +122,8 @@ def _animation(document: Document, index: int, item: Json, cache: dict[int, Arra
             ignored += 1
         else:
             channels.append(found)
-    return Animation(index, text(item, "name", where) or None, tuple(channels), ignored)
+    extras = item.get("extras")
+    return Animation(index, text(item, "name", where) or None, tuple(channels), ignored, extras if isinstance(extras, dict) else {})
 
 
 def _channel(document: Document, channel: Json, samplers: list[Json], where: str, cache: dict[int, Array]) -> Channel | None:

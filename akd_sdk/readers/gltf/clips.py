@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.animation import Animation, Channel
 from akd_sdk.motion import Motion
+from akd_sdk.readers.gltf.facts import told_contacts, told_fps, told_loop
 from akd_sdk.readers.gltf.joints import Joints, unique
 from akd_sdk.readers.gltf.rate import TOLERANCE_S, Rate, frame_rate
 from akd_sdk.rig import Skeleton
@@ -38,6 +39,7 @@ class Clips:
     skeleton: Skeleton
     height: float
     morph_nodes: frozenset[int]
+    contact_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -78,7 +80,7 @@ def _target(clips: Clips, channel: Channel) -> int | None:
 
 def _motion(clips: Clips, animation: Animation, name: str) -> Motion:
     channels = [c for c in animation.channels if _target(clips, c) is not None]
-    rate = frame_rate(np.unique(np.concatenate([c.times for c in channels])))
+    rate = frame_rate(np.unique(np.concatenate([c.times for c in channels])), told_fps(animation.extras))
     if rate.frames * clips.skeleton.count > LARGEST:
         raise ReadError(f"animation {name!r} lasts {rate.frames / rate.fps:g} s: too long to be a clip")
     local, morphs = _sample(clips, channels, rate, name)
@@ -87,8 +89,10 @@ def _motion(clips: Clips, animation: Animation, name: str) -> Motion:
         "animation": animation.index,
         "rate": "the file's" if rate.own or rate.frames == 1 else "resampled: the keys lie on no grid",
     }
-    loop = _is_loop(clips, local, root)
-    provenance["loop"] = "guessed: first and last pose agree" if loop else "guessed: first and last pose differ, or nothing moves"
+    loop = told_loop(animation.extras)
+    if loop is None:
+        loop = _is_loop(clips, local, root)
+        provenance["loop"] = "guessed: first and last pose agree" if loop else "guessed: first and last pose differ, or nothing moves"
     return Motion(
         name=name,
         rotations=quat_continuous(local.rotations),
@@ -98,6 +102,7 @@ def _motion(clips: Clips, animation: Animation, name: str) -> Motion:
         translations=local.translations if _moves(clips, local) else None,
         scales=local.scales if np.abs(local.scales - clips.skeleton.rest.scales).max() > 1e-6 else None,
         morphs=morphs,
+        contacts=told_contacts(animation.extras, rate.frames, clips.contact_names),
         provenance=provenance,
     )
 

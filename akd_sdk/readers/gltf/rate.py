@@ -30,12 +30,15 @@ class Rate:
     own: bool
 
 
-def frame_rate(keys: Array) -> Rate:
-    """The rate for key times (n,) in seconds, sorted, none negative; the last frame falls on the last key."""
+def frame_rate(keys: Array, told: float | None = None) -> Rate:
+    """The rate for key times (n,) in seconds, sorted, none negative; the last frame falls on the last key.
+
+    `told`: what the file says; it counts where the keys lie on its grid.
+    """
     last = float(keys[-1])
     if last < TOLERANCE_S:
-        return Rate(NEAR, 1, False)
-    fps = _own(keys, last)
+        return Rate(told or NEAR, 1, False)
+    fps = told if told is not None and round(last * told) and _fits(keys, told) else _own(keys, last)
     if fps is not None:
         return Rate(fps, round(last * fps) + 1, True)
     steps = max(1, round(last * NEAR))
