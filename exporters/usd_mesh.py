@@ -124,7 +124,7 @@ def _add_primvars(mesh: UsdGeom.Mesh, skin: Skin) -> None:
         upwards = np.ascontiguousarray(np.stack([skin.uvs[:, 0], 1.0 - skin.uvs[:, 1]], -1), dtype=np.float32)  # glTF's v goes down
         primvars.CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex).Set(Vt.Vec2fArray.FromNumpy(upwards))
     if skin.colours is not None:
-        mesh.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex).Set(float3(skin.colours[:, :3]))
+        mesh.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex).Set(float3(skin.colours[:, :3] * skin.material.colour[:3]))
     else:
         mesh.CreateDisplayColorPrimvar(UsdGeom.Tokens.constant).Set(float3(skin.material.colour[None, :3]))
 

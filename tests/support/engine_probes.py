@@ -1,0 +1,60 @@
+"""Engines in Node that play and check exported files: three.js and the Khronos validator."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+PROBES = Path(__file__).resolve().parents[1] / "engines"
+
+
+def engine_modules() -> Path:
+    """The node_modules folder with the engines; tests that need it are skipped where it, or Node, is absent."""
+    given = os.environ.get("ENGINE_MODULES")
+    folder = (Path(given) if given else PROBES) / "node_modules"
+    if shutil.which("node") is None:
+        pytest.skip("Node is not here (node, on the PATH)")
+    if not (folder / "three").is_dir() or not (folder / "gltf-validator").is_dir():
+        pytest.skip("the engines are not here: npm install --prefix tests/engines --ignore-scripts --no-audit --no-fund")
+    return folder
+
+
+def _node(script: str, modules: Path, *arguments: str, given: str = "") -> Any:
+    command = ["node", str(PROBES / script), str(modules), *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@dataclass(frozen=True)
+class Play:
+    """What three.js is to play: an animation by name, positions of nodes at times in seconds."""
+
+    file: Path
+    animation: str
+    nodes: NDArray[np.int64]
+    times: NDArray[np.float64]
+
+
+def three_positions(modules: Path, plays: Sequence[Play]) -> list[tuple[float, NDArray[np.float64]]]:
+    """Each play's duration in seconds and world positions (times, nodes, 3) in the file's space."""
+    tasks = [
+        {"file": str(play.file), "animation": play.animation, "nodes": play.nodes.tolist(), "times": play.times.tolist()} for play in plays
+    ]
+    results = _node("three_positions.mjs", modules, given=json.dumps(tasks))
+    return [(result["duration"], np.array(result["positions"])) for result in results]
+
+
+def validator_errors(modules: Path, files: Sequence[Path]) -> list[dict[str, int]]:
+    """How often each error of the Khronos validator occurs, file by file."""
+    return [report["errors"] for report in _node("validate.mjs", modules, *map(str, files))]
