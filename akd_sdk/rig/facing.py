@@ -118,10 +118,10 @@ def _hands(evidence: Evidence, tree: BodyTree, others: list[LimbPair], ahead: Ar
 def _face(evidence: Evidence, tree: BodyTree, sides: Ints, ahead: Array) -> float:
     """How far the vertices of the head's joint lie ahead of the middle of its extent, over a twentieth of the body's height."""
     middle = np.flatnonzero(tree.body & (sides == 0))
-    heights = evidence.positions[middle, 1]
-    upper = middle[heights > 0.5 * (heights.min() + heights.max())]
-    if not len(upper):
+    if not len(middle):
         return 0.0
+    heights = evidence.positions[middle, 1]
+    upper = middle[heights >= 0.5 * (heights.min() + heights.max())]
     head = upper[int(np.argmax(evidence.mass[upper]))]
     points = evidence.points_of([int(head)])
     if len(points) < 30:

@@ -88,14 +88,21 @@ def find_parts(evidence: Evidence, mirror: Mirror) -> Parts:
     _split_axis(evidence, parts)
     _judge(evidence, parts, len(legs))
     if mirror.error > LOPSIDED:
-        return _nothing(parts)
+        return _nothing(parts, "no upright mirror plane was found: the body lies askew, or is not made of two like halves")
+    if not legs and not _stands(evidence, parts):
+        return _nothing(parts, "no pair of legs was found, and the body does not stand")
     return parts
 
 
-def _nothing(parts: Parts) -> Parts:
-    """What is left to say of a body without an upright mirror plane."""
+def _stands(evidence: Evidence, parts: Parts) -> bool:
+    """Whether what lies in the middle of a body without legs is higher than long, as in a figure cut off at the hips."""
+    axis = evidence.positions[[*parts.trunk, *(j for j in parts.head if parts.sides[j] == 0)]]
+    return parts.fore is not None and float(np.ptp(axis[:, 1])) > float(np.linalg.norm(np.ptp(axis[:, [0, 2]], axis=0)))
+
+
+def _nothing(parts: Parts, note: str) -> Parts:
+    """What is left to say of a body that is not understood."""
     joints = [int(j) for j in np.flatnonzero(parts.tree.body)]
-    note = "no upright mirror plane was found: the body lies askew, or is not made of two like halves"
     return Parts("unknown", False, False, parts.tree, parts.facing, np.zeros_like(parts.sides), rest=joints, notes=[note])
 
 

@@ -22,6 +22,9 @@ SPECIES_M: Final = {
 }  # fmt: skip
 """Usual height of a species named in the file, metres; used only where the file's own metres are implausible or a unit fits."""
 
+SPREAD: Final = 1.8
+"""A species is believed between its usual height over this and times this."""
+
 
 def guess_height(body: str, in_file: float, names: Sequence[str]) -> tuple[float, str]:
     """Height of a character in metres and how it was found.
@@ -38,7 +41,7 @@ def guess_height(body: str, in_file: float, names: Sequence[str]) -> tuple[float
     species = _species(names)
     if species is not None and body in ("quadruped", "bird"):
         usual = SPECIES_M[species]
-        low, high = usual / 2.5, usual * 2.5
+        low, high = usual / SPREAD, usual * SPREAD
     if low <= in_file <= high:
         return in_file, f"height {in_file:.3g} m, the file's own"
     if species is not None and body in ("quadruped", "bird"):

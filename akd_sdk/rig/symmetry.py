@@ -16,6 +16,9 @@ Ints = NDArray[np.int64]
 SAMPLE = 900
 """Vertices that a candidate plane is tried on."""
 
+PROMISING = 4
+"""Of all directions and centres proposed, this many are refined."""
+
 TRIM = 0.85
 """Share of the best matches that judge a plane: swords, capes and tilted ears are no argument against it."""
 
@@ -58,14 +61,14 @@ def find_mirror(evidence: Evidence) -> Mirror:
     """The mirror plane that votes of sibling joints propose and the skin confirms."""
     subtrees = _subtrees(evidence)
     cloud = evidence.points if evidence.covered and len(evidence.points) >= 60 else evidence.positions
-    sample = cloud[:: max(1, len(cloud) // SAMPLE)]
-    best: tuple[float, float, float] | None = None
-    for angle in _candidates(evidence, subtrees):
-        error, fine_angle, offset = _refine(sample, angle, evidence)
-        if best is None or error < best[0]:
-            best = (error, fine_angle, offset)
-    assert best is not None
-    error, fine, offset = best
+    coarse, sample = cloud[:: max(1, len(cloud) // 250)], cloud[:: max(1, len(cloud) // SAMPLE)]
+    tree = cKDTree(cloud)
+    tried = sorted(
+        (_misfit(coarse, tree, angle, offset), angle, offset)
+        for angle in _candidates(evidence, subtrees)
+        for offset in _offsets(cloud @ _normal(angle), evidence.positions @ _normal(angle))
+    )
+    error, fine, offset = min(_refine(sample, tree, start) for start in tried[:PROMISING])
     mirror = Mirror(_normal(fine), offset, np.arange(evidence.count), error)
     for _ in range(2):
         twin = _pair(evidence, subtrees, mirror)
@@ -136,20 +139,22 @@ def _misfit(sample: Array, tree: cKDTree, angle: float, offset: float) -> float:
     return float(distances[: max(1, int(TRIM * len(distances)))].mean())
 
 
-def _refine(sample: Array, angle: float, evidence: Evidence) -> tuple[float, float, float]:
-    """Best error, angle and offset near a candidate, by steps that halve."""
-    tree = cKDTree(sample)
-    across = sample @ _normal(angle)
-    starts = [float(across.mean()), float((across.min() + across.max()) / 2), float(np.median(evidence.positions @ _normal(angle)))]
+def _offsets(skin: Array, joints: Array) -> list[float]:
+    """Where a plane may lie along its normal: at the mean and the middle of the skin, the median of the joints."""
+    return [float(skin.mean()), float(skin.min() + skin.max()) / 2.0, float(np.median(joints))]
+
+
+def _refine(sample: Array, tree: cKDTree, start: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Error, angle and offset of the best plane near a promising one, by steps that halve."""
+    _, angle, offset = start
+    best = (_misfit(sample, tree, angle, offset), angle, offset)
     centre = sample.mean(0)
-    best = min((_misfit(sample, tree, angle, offset), angle, offset) for offset in starts)
     turn, shift = 0.08, 0.03
     for _ in range(6):
         for d_angle, d_offset in ((turn, 0.0), (-turn, 0.0), (0.0, shift), (0.0, -shift)):
             new_angle = best[1] + d_angle
             carried = best[2] + float(centre @ (_normal(new_angle) - _normal(best[1]))) + d_offset
-            tried = (_misfit(sample, tree, new_angle, carried), new_angle, carried)
-            best = min(best, tried)
+            best = min(best, (_misfit(sample, tree, new_angle, carried), new_angle, carried))
         turn, shift = turn / 2, shift / 2
     return best
 
