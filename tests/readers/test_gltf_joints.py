@@ -162,7 +162,7 @@ def test_several_roots_and_skins_make_one_skeleton(tmp_path: Path) -> None:
     first, second = rig.skins
     assert not first.inverse_binds[3].any()
     assert np.array_equal(second.inverse_binds[3], np.eye(4)), "without inverse bind matrices they are the identity"
-    assert np.allclose(second.at_rest(rig.skeleton.rest_world), file.positions + (2.0, 0.0, 0.0), atol=1e-6)
+    assert np.allclose(second.at_rest(rig.skeleton.rest_world), file.positions + np.array([2.0, 0.0, 0.0]), atol=1e-6)
 
 
 def test_names_are_made_unique_and_the_files_own_kept(tmp_path: Path) -> None:

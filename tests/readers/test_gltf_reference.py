@@ -41,7 +41,8 @@ SAME = 1e-6  # of the character's height; the files keep float32, both sides com
 def reference(shared: Path) -> ModuleType:
     path = shared / "engines" / "gltf_eval.py"
     spec = importlib.util.spec_from_file_location("reference_gltf_eval", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -225,7 +225,7 @@ def _primitive(**changes: Any) -> Any:
 
 
 FAULTS: dict[str, tuple[Any, str]] = {
-    "NaN positions": (_attribute("POSITION", values=np.full((24, 3), np.nan)), "POSITION of primitive 0 of mesh 'post' holds values that are not"),
+    "NaN positions": (_attribute("POSITION", values=np.full((24, 3), np.nan)), "POSITION of primitive 0 of mesh 'post' holds"),
     "few weights": (_attribute("WEIGHTS_0", values=np.ones((5, 4))), "24 positions, 24 of JOINTS_0 and 5 of WEIGHTS_0"),
     "few uvs": (_attribute("TEXCOORD_0", values=np.ones((5, 2))), "24 positions and 5 of TEXCOORD_0"),
     "vertex index": (lambda f: _primitive(indices=f.accessor([0, 1, 24], "u2"))(f), "vertex index 24"),
@@ -235,7 +235,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "no such mesh": (lambda f: f.json["nodes"][f.body].update(mesh=5), "there are only"),
     "no such skin": (lambda f: f.json["nodes"][f.body].update(skin=5), "there are only"),
     "no such material": (_primitive(material=2), "there are only 0"),
-    "material": (lambda f: (f.add("materials", {"pbrMetallicRoughness": {"baseColorFactor": [1]}}), _primitive(material=0)(f)), "4 numbers"),
+    "colour": (lambda f: _primitive(material=f.add("materials", {"pbrMetallicRoughness": {"baseColorFactor": [1]}}))(f), "4 numbers"),
     "attributes": (_primitive(attributes=[]), "not an object"),
     "mode": (_primitive(mode="4"), "not a whole number"),
     "few morphs": (lambda f: _primitive(targets=[{"POSITION": f.accessor(np.zeros((5, 3)))}])(f), "5 offsets for 24"),
