@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,7 +88,7 @@ def distill(
 ) -> Distilled:
     """Joint curves of a rig doing what the prompt says, in place.
 
-    The same seed, versions and thread count give the same curves.
+    The same seed and versions give the same curves.
 
     Raises:
         PromptError: a length that cannot be made.
@@ -96,7 +98,19 @@ def distill(
         raise PriorError(f"the prior {prior.name!r} looks at {prior.observes}, not at tracks")
     options = (options or DistillOptions()).checked(prior.frames / prior.fps)
     job = _Job(rig, tokens, prior, prompt, options, torch.Generator().manual_seed(seed), progress)
-    return _loop(job) if options.loop else _once(job)
+    with _one_thread():
+        return _loop(job) if options.loop else _once(job)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Tensors here are so small that torch's threads cost more than they bring; one thread also gives the same curves on any machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _loop(job: _Job) -> Distilled:

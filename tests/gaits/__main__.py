@@ -6,6 +6,7 @@ import argparse
 import multiprocessing
 import os
 import sys
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="0,1,2", help="seeds, separated by commas")
     parser.add_argument("--rigs", default="", help="names of rigs, separated by commas; all by default")
     parser.add_argument("--gaits", default="", help="gaits, separated by commas; all by default")
+    parser.add_argument("--weights", type=Path, help="a weight file instead of the package's own")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     rigs = sample_rigs() + shared_rigs()
@@ -36,7 +38,7 @@ def main() -> int:
     print(HEADER, flush=True)
     rows: list[Row] = []
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        for row in pool.imap(_one, work):
+        for row in pool.imap(_one, [(*w, options.weights) for w in work]):
             rows.append(row)
             print(row.line(), flush=True)
     print()

@@ -84,8 +84,8 @@ def animate(case: RigCase, gait: str, seed: int, weights: Path | None = None, se
         return Walker(case, path).measure("made by the test"), seconds
 
 
-def run(case: RigCase, gait: str, seed: int) -> Row:
-    measured, seconds = animate(case, gait, seed)
+def run(case: RigCase, gait: str, seed: int, weights: Path | None = None) -> Row:
+    measured, seconds = animate(case, gait, seed, weights)
     return Row(case.name, case.body, gait, seed, measured, seconds)
 
 

@@ -1,0 +1,195 @@
+"""Animator: a character, a prior and a seed; the verbs of the SDK put together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from akd_sdk import reporting
+from akd_sdk.distill import DistillOptions, distill
+from akd_sdk.errors import AkdError
+from akd_sdk.exporters import Clip, export
+from akd_sdk.gait import find_contacts, lock_feet, measure, with_travel
+from akd_sdk.kinematics import motion_from_curves
+from akd_sdk.motion import Motion
+from akd_sdk.priors import Prior, Prompt, load_prior
+from akd_sdk.progress import Progress, ProgressCallback, between, ignore
+from akd_sdk.readers import open_rig
+from akd_sdk.rig import Rig
+from akd_sdk.schemas import AnimateOptions, Report
+from akd_sdk.sheet import contact_sheet, save_sheet
+from akd_sdk.views.rig_tokens import tokens_of
+
+DISTILL_SHARE = 0.9
+"""Share of an animation's time that the distillation takes, for progress."""
+
+
+@dataclass
+class _Stopwatch:
+    """Seconds by stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+class Animator:
+    """Makes motions for one character.
+
+    >>> animator = Animator.open("samples/quadruped.glb", seed=7)
+    >>> motion = animator.animate("a dog trotting", seconds=2.0, loop=True)
+    >>> animator.export(motion, "out/dog.glb")
+
+    Steps return new values; between calls only the report of the last animation is kept.
+    """
+
+    def __init__(self, rig: Rig, prior: Prior, seed: int = 0, *, height: float | None = None) -> None:
+        self.rig = rig
+        self.prior = prior
+        self.seed = seed
+        self._height = height
+        self._report: Report | None = None
+        self._watch = _Stopwatch()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        prior: str = "mini",
+        weights: str | PathLike[str] | None = None,
+        seed: int = 0,
+        height: float | None = None,
+    ) -> Animator:
+        """The character of a file.
+
+        Args:
+            path: a skinned .glb or .gltf.
+            prior: name of the prior.
+            weights: a weight file for it instead of its own.
+            seed: of all that is random.
+            height: metres, where the file's size is not to be believed.
+
+        Raises:
+            ReadError: the file cannot be read. RigError: it holds no skinned character. PriorError: the prior cannot be used.
+        """
+        watch = _Stopwatch()
+        with watch.stage("reading"):
+            rig = open_rig(Path(path), height=height)
+        with watch.stage("loading the prior"):
+            loaded = load_prior(prior, None if weights is None else Path(weights))
+        animator = cls(rig, loaded, seed, height=height)
+        animator._watch = watch
+        return animator
+
+    def understand(self, sentence: str) -> Prompt:
+        """The sentence as the prior reads it for this body, before any work is done.
+
+        Raises:
+            PromptError: it asks for nothing that the prior knows. RigError: a body that the prior does not know.
+        """
+        return self.prior.parse(sentence, tokens_of(self.rig).body)
+
+    def animate(
+        self,
+        sentence: str,
+        *,
+        seconds: float = 2.0,
+        loop: bool = False,
+        fps: float = 30.0,
+        name: str | None = None,
+        progress: ProgressCallback = ignore,
+    ) -> Motion:
+        """The character doing what the sentence says, walking over the ground with its feet locked to it.
+
+        Args:
+            sentence: one action, in English: "a dog trotting", "a man walks slowly".
+            seconds: length, 0.5 to what the prior sees at once (2); longer only for loops. A looped gait gets the nearest length that
+                holds whole strides.
+            loop: the last frame is the first pose, moved on by the travel.
+            fps: frames a second.
+            name: of the clip; by default made of the words understood.
+            progress: told how far the work is; may raise to stop it.
+
+        Raises:
+            PromptError: the sentence, or the length. RigError: a body that the prior does not know.
+        """
+        options = DistillOptions(seconds=seconds, loop=loop, fps=fps)
+        tokens = tokens_of(self.rig)
+        prompt = self.prior.parse(sentence, tokens.body)
+        watch = _Stopwatch(dict(self._watch.seconds))
+        with watch.stage("distilling"):
+            made = distill(
+                self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=between(progress, 0.0, DISTILL_SHARE)
+            )
+        with watch.stage("feet"):
+            progress(Progress("locking feet", DISTILL_SHARE))
+            provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": reporting.versions()["akd-sdk"]}
+            raw = motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance)
+            raw = with_travel(self.rig, raw)
+            contacts = find_contacts(self.rig, raw)
+            motion = lock_feet(self.rig, raw, contacts)
+            progress(Progress("locking feet", 1.0))
+        with watch.stage("measuring"):
+            before, after = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
+        unknown = () if not prompt.unknown else (f"not understood: {', '.join(prompt.unknown)}",)
+        self._report = Report(
+            source=reporting.source_file(self.rig.source.path),
+            character=reporting.character(self.rig),
+            options=AnimateOptions(prior=self.prior.name, seconds=seconds, loop=loop, fps=fps, height_m=self._height),
+            prompt=reporting.understanding(prompt),
+            seed=self.seed,
+            warnings=(*unknown, *prompt.notes, *made.notes),
+            guessed=self.rig.notes,
+            repaired=self.rig.source.repairs,
+            clip=reporting.clip_facts(motion),
+            before=reporting.metrics(before),
+            after=reporting.metrics(after),
+            versions=dict(reporting.versions()),
+            seconds=watch.seconds,
+        )
+        return motion
+
+    def export(
+        self, motion: Motion, path: str | PathLike[str], *, root_mode: str = "hips", force: bool = False
+    ) -> Path:
+        """Write a motion; the suffix chooses the format (.glb, .usda, .usdc, .bvh).
+
+        Raises:
+            ExportError: an unknown format, a file that exists (without `force`), a folder that cannot be written.
+        """
+        written = export(self.rig, Clip.from_motion(self.rig, motion, root_mode), Path(path), force=force)
+        self._note(written)
+        return written
+
+    def sheet(self, motion: Motion, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write a contact sheet of a motion: the character at twelve times, from the side and from three quarters, as PNG."""
+        written = save_sheet(contact_sheet(self.rig, motion), Path(path), force=force)
+        self._note(written)
+        return written
+
+    @property
+    def report(self) -> Report:
+        """What the last animation was and made, and the files written since."""
+        if self._report is None:
+            raise AkdError("there is no report yet", hint="call animate first")
+        return self._report
+
+    def _note(self, written: Path) -> None:
+        if self._report is not None:
+            self._report = self._report.model_copy(update={"files": (*self._report.files, reporting.output_file(written))})
+
+
+def clip_name(prompt: Prompt) -> str:
+    """What a clip of this prompt is called where no name is given."""
+    return "_".join((*prompt.styles, prompt.action))

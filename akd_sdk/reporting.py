@@ -1,0 +1,87 @@
+"""What a run was and made, in the words of the report's schema."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+import akd_sdk
+from akd_sdk.gait import MotionMetrics
+from akd_sdk.motion import Motion
+from akd_sdk.priors import Prompt
+from akd_sdk.rig import Rig
+from akd_sdk.schemas import Character, ClipFacts, GaitFit, Metrics, OutputFile, SourceFile, Understanding
+
+LIBRARIES: Final = ("numpy", "scipy", "torch", "usd-core")
+"""Libraries whose version may change a result."""
+
+
+def source_file(path: Path) -> SourceFile:
+    """The character's file, with the hash of its content."""
+    content = path.read_bytes()
+    return SourceFile(path=str(path), bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+def output_file(path: Path) -> OutputFile:
+    """A file that was written."""
+    return OutputFile(path=str(path), bytes=path.stat().st_size)
+
+
+def character(rig: Rig) -> Character:
+    """The character as the program sees it."""
+    x, y, z = (float(v) for v in rig.forward)
+    return Character(name=rig.name, body=rig.body, height_m=rig.height, joints=rig.skeleton.count, forward=(x, y, z))  # type: ignore[arg-type]  # pydantic checks it
+
+
+def understanding(prompt: Prompt) -> Understanding:
+    """The sentence as the prior understood it."""
+    return Understanding(
+        sentence=prompt.sentence,
+        body=prompt.body,
+        action=prompt.action,
+        styles=prompt.styles,
+        unknown=prompt.unknown,
+        notes=prompt.notes,
+        guidance=prompt.guidance,
+    )
+
+
+def clip_facts(motion: Motion) -> ClipFacts:
+    """The clip that was made."""
+    travel = 0.0 if motion.travel is None else float(np.linalg.norm(np.diff(motion.travel[:, :2], axis=0), axis=1).sum())
+    return ClipFacts(
+        name=motion.name, frames=motion.frames, fps=float(motion.fps), seconds=motion.duration, loop=motion.loop, travel_m=travel
+    )
+
+
+def metrics(measured: MotionMetrics) -> Metrics:
+    """Measurements for a file."""
+    return Metrics(
+        planted_share=measured.planted_share,
+        contact_duty=measured.contact_duty,
+        skate_mm=measured.skate_mm,
+        penetration_mean_percent=measured.penetration_mean_percent,
+        penetration_worst_percent=measured.penetration_worst_percent,
+        float_share=measured.float_share,
+        jitter=measured.jitter,
+        duty=measured.duty,
+        frequency_hz=measured.frequency_hz,
+        gaits={gait: GaitFit(coherence=fit.coherence, swing=fit.swing) for gait, fit in measured.gaits.items()},
+    )
+
+
+def versions() -> Mapping[str, str]:
+    """Versions of what shapes the result."""
+    found = {"akd-sdk": akd_sdk.__version__, "python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "unknown"
+    return found
