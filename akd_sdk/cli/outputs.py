@@ -12,6 +12,16 @@ from akd_sdk.formats.atomic import staged
 from akd_sdk.schemas import OutputFile
 
 
+def claim(path: Path, *, force: bool) -> None:
+    """Refuse now, before any work, a place that is taken.
+
+    Raises:
+        ExportError: something is there and `force` is off.
+    """
+    if not force and os.path.lexists(path):
+        raise ExportError("exists already", path, "--force replaces it")
+
+
 @contextmanager
 def together(folder: Path, names: Sequence[str], *, force: bool = False) -> Iterator[Path]:
     """A folder to write `names` (and what belongs to them) in; when the block ends they move into `folder`, the last of them last.
@@ -23,8 +33,7 @@ def together(folder: Path, names: Sequence[str], *, force: bool = False) -> Iter
         ExportError: an output exists and `force` is off, or the folder cannot be written.
     """
     for name in names:
-        if not force and os.path.lexists(folder / name):
-            raise ExportError("exists already", folder / name, "--force replaces it")
+        claim(folder / name, force=force)
     with staged(folder / names[-1], force=force) as draft:
         yield draft.parent
 

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from akd_sdk.cli.arguments import Clip, File, Force, Height, Json
+from akd_sdk.cli.outputs import claim
 from akd_sdk.cli.terminal import say, say_json
 
 EXAMPLE: Final = "akd sheet fox.glb --clip Walk -o fox_walk.png"
@@ -31,6 +32,7 @@ def sheet(
     from akd_sdk.schemas import Conversion, OutputFile
     from akd_sdk.sheet import contact_sheet, save_sheet
 
+    claim(output, force=force)
     rig = open_rig(file, height=height)
     motion = single(rig, clip)
     if motion.contacts is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from akd_sdk.cli.arguments import Force, Json
+from akd_sdk.cli.outputs import claim
 from akd_sdk.cli.terminal import progress_bar, say, say_json
-from akd_sdk.errors import ExportError, PriorError
+from akd_sdk.errors import PriorError
 from akd_sdk.progress import Progress, ProgressCallback
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def train(
     """
     if prior != "mini":
         raise PriorError(f"{prior!r} cannot be trained", "PRIOR", "mini can")
-    if not force and os.path.lexists(output):
-        raise ExportError("exists already", output, "--force replaces it")
+    claim(output, force=force)
     from akd_sdk.schemas import OutputFile, Training
     from akd_sdk.training.train import TrainOptions, train_mini
 

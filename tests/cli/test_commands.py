@@ -1,0 +1,148 @@
+"""The commands at work: a sample character is animated once, and the other commands work on what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pygltflib
+import pytest
+from PIL import Image
+
+from akd_sdk import ExportError
+from akd_sdk.animator import Animator
+from akd_sdk.cli import main
+from akd_sdk.schemas import CharacterSummary, Conversion, FileMetrics, Report
+
+pytestmark = pytest.mark.xdist_group("commands")
+
+FILES = ("quadruped_slow_walk.bvh", "quadruped_slow_walk.glb", "quadruped_slow_walk.png", "quadruped_slow_walk.usda")
+
+
+@pytest.fixture(scope="module")
+def results(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what `akd animate` made."""
+    folder = tmp_path_factory.mktemp("akd") / "out"
+    words = ["animate", str(samples / "quadruped.glb"), "a purple dog walks slowly", "-o", str(folder), "--seconds", "1.5", "--seed", "3"]
+    assert main([*words, "--formats", "glb,.USDA, bvh,glb"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(results: Path) -> Report:
+    return Report.model_validate_json((results / "quadruped_slow_walk.report.json").read_text())
+
+
+def test_animate_writes_each_format_a_sheet_and_a_report_and_nothing_else(results: Path) -> None:
+    assert sorted(path.name for path in results.iterdir()) == sorted((*FILES, "quadruped_slow_walk.report.json"))
+
+
+def test_the_report_says_what_was_asked_understood_and_made(report: Report, samples: Path) -> None:
+    content = (samples / "quadruped.glb").read_bytes()
+    assert (report.source.bytes, report.source.sha256) == (len(content), hashlib.sha256(content).hexdigest())
+    assert (report.prompt.action, report.prompt.styles, report.prompt.unknown) == ("walk", ("slow",), ("purple",))
+    assert (report.seed, report.options.seconds, report.options.fps) == (3, 1.5, 30.0)
+    assert any("purple" in warning for warning in report.warnings)
+    assert (report.clip.frames, report.clip.loop) == (46, False)
+    assert report.before is not None
+    assert report.after is not None
+    assert {"akd-sdk", "torch", "numpy"} <= set(report.versions)
+    assert report.seconds["distilling"] > 0.1
+
+
+def test_the_report_lists_the_files_as_they_are(report: Report, results: Path) -> None:
+    assert [(file.path, file.bytes) for file in report.files] == [(str(results / name), (results / name).stat().st_size) for name in FILES]
+
+
+def test_the_clip_has_the_length_and_name_asked_for(results: Path) -> None:
+    gltf = pygltflib.GLTF2.load(str(results / "quadruped_slow_walk.glb"))
+    (animation,) = gltf.animations
+    assert animation.name == "slow_walk"
+    ends = {gltf.accessors[sampler.input].max[0] for sampler in animation.samplers}
+    assert max(ends) == pytest.approx(1.5, abs=1e-6)
+
+
+def test_the_sheet_is_a_picture(results: Path) -> None:
+    with Image.open(results / "quadruped_slow_walk.png") as picture:
+        assert picture.format == "PNG"
+        assert picture.width > 1000
+
+
+@pytest.mark.parametrize("fault", [ExportError("the disk is full"), KeyboardInterrupt()], ids=["refusal", "interruption"])
+def test_when_the_last_output_fails_nothing_is_left(
+    fault: BaseException, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results: Path
+) -> None:
+    motion = Animator.open(results / "quadruped_slow_walk.glb").rig.clips[0]
+
+    def animate(self: Animator, *_: object, **__: object) -> object:
+        return motion
+
+    def sheet(self: Animator, *_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(Animator, "animate", animate)
+    monkeypatch.setattr(Animator, "sheet", sheet)
+    status = main(["animate", str(samples / "quadruped.glb"), "a dog walks", "-o", str(tmp_path / "a" / "out")])
+    assert status == (2 if isinstance(fault, ExportError) else 130)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_inspect_says_what_the_file_holds(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(results / "quadruped_slow_walk.glb"), "--json"]) == 0
+    summary = CharacterSummary.model_validate_json(capsys.readouterr().out)
+    assert (summary.body, summary.pelvis) == ("quadruped", "hips")
+    assert [(clip.name, clip.frames, clip.fps) for clip in summary.clips] == [("slow_walk", 46, 30.0)]
+    assert sum(chain.kind in {"leg", "foreleg"} for chain in summary.chains) == 4
+
+
+def test_inspect_shows_the_same_as_tables(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(results / "quadruped_slow_walk.glb"), "--joints"]) == 0
+    said = capsys.readouterr().out
+    for word in ("quadruped", "slow_walk", "hips", "hindleg_paw_l", "1.50 s"):
+        assert word in said
+
+
+def test_height_given_is_the_height_reported(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(samples / "quadruped.glb"), "--height", "2.5", "--json"]) == 0
+    assert CharacterSummary.model_validate_json(capsys.readouterr().out).height_m == pytest.approx(2.5)
+
+
+def test_metrics_of_the_file_are_those_of_the_report(results: Path, report: Report, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", str(results / "quadruped_slow_walk.glb"), "--json"]) == 0
+    measured = FileMetrics.model_validate_json(capsys.readouterr().out)
+    (clip,) = measured.clips
+    assert clip.clip == "slow_walk"
+    assert report.after is not None
+    assert clip.metrics.gaits["walk"].coherence == pytest.approx(report.after.gaits["walk"].coherence, abs=0.02)
+    assert clip.metrics.jitter == pytest.approx(report.after.jitter, rel=0.05)
+
+
+def test_metrics_are_shown_as_a_table(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", str(results / "quadruped_slow_walk.glb")]) == 0
+    said = capsys.readouterr().out
+    assert "skate mm" in said
+    assert "slow_walk" in said
+
+
+def test_sheet_draws_a_clip_of_the_file(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "walk.png"
+    assert main(["sheet", str(results / "quadruped_slow_walk.glb"), "-o", str(output), "--json"]) == 0
+    said = Conversion.model_validate_json(capsys.readouterr().out)
+    assert (said.clips, said.file.path, said.file.bytes) == (("slow_walk",), str(output), output.stat().st_size)
+    with Image.open(output) as picture:
+        assert picture.format == "PNG"
+
+
+@pytest.mark.parametrize("suffix", ["glb", "usda", "usdc", "bvh"])
+def test_convert_writes_the_clip_in_another_format(
+    suffix: str, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / f"walk.{suffix}"
+    words = ["convert", str(results / "quadruped_slow_walk.glb"), str(output), "--clip", "slow_walk"]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] == {"path": str(output), "bytes": output.stat().st_size}
+    starts = {"glb": b"glTF", "usda": b"#usda", "usdc": b"PXR-USDC", "bvh": b"HIERARCHY"}
+    assert output.read_bytes().startswith(starts[suffix])
+    assert main(words) == 2
+    assert main([*words, "--force"]) == 0
