@@ -25,14 +25,17 @@ from akd_sdk.errors import (
 from akd_sdk.progress import Progress
 
 if TYPE_CHECKING:
+    from akd_sdk.animator import Animator
     from akd_sdk.motion import Motion
     from akd_sdk.priors import Prior, Prompt, load_prior
+    from akd_sdk.readers import open_rig
     from akd_sdk.rig import Rig, Skeleton
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AkdError",
+    "Animator",
     "BackendError",
     "ExportError",
     "Motion",
@@ -48,16 +51,19 @@ __all__ = [
     "RigError",
     "Skeleton",
     "load_prior",
+    "open_rig",
 ]
 
 # Names whose modules bring numpy, torch or usd: loaded when first asked for.
 _LAZY = {
+    "Animator": "akd_sdk.animator",
     "Motion": "akd_sdk.motion",
     "Prior": "akd_sdk.priors",
     "Prompt": "akd_sdk.priors",
     "Rig": "akd_sdk.rig",
     "Skeleton": "akd_sdk.rig",
     "load_prior": "akd_sdk.priors",
+    "open_rig": "akd_sdk.readers",
 }
 
 

@@ -1,0 +1,42 @@
+"""What the README shows is true: its example runs, its commands and files exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from akd_sdk.cli.app import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_python_example_runs_and_prints_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len([line for line in example.splitlines() if line.strip()]) == 5
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "README.md", "exec"), {})
+    assert (tmp_path / "out" / "dog_trot.glb").stat().st_size > 10_000
+    assert "'a dog trotting' understood as: trot" in capsys.readouterr().out
+
+
+def test_every_command_is_shown_and_nothing_else() -> None:
+    shown = {shlex.split(line)[1] for line in README.splitlines() if line.startswith("    akd ")}
+    assert shown == {command.__name__ for command, _ in COMMANDS}
+
+
+def test_make_targets_that_are_named_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert set(re.findall(r"make ([a-z]+)", README)) - {"it"} <= targets
+
+
+def test_links_and_pictures_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
