@@ -50,7 +50,7 @@ def _animation(rig: Rig, clip: Clip, name: str, appender: Appender) -> Json:
     targets: list[tuple[int, str]] = []
     grids: list[Array] = []
     keys: list[Array] = []
-    for track in clip.tracks or (_rest_track(clip),):
+    for track in clip.tracks or (() if clip.morphs else (_rest_track(clip),)):
         targets.append((int(clip.skeleton.nodes[track.joint]), track.path))
         grids.append(track.times)
         keys.append(file_values(rig, track))
