@@ -36,7 +36,8 @@ class Anatomy:
         forward: (3,) horizontal unit vector, where the character faces at rest.
         contact_points: heel and toe of each foot.
         leg_length: rest path from hip to sole, mean over hind legs; 0 where there are no legs.
-        human_scale: what lengths are multiplied by to be metres at human size.
+        human_scale: what lengths are multiplied by to be metres at human size (1.7 m: the largest extent of the anatomical joints
+            across, up or ahead).
         notes: what is unknown or doubtful, with the reason.
     """
 
@@ -79,13 +80,13 @@ def complete(skeleton: Skeleton, skins: tuple[Skin, ...]) -> Anatomy:
         skeleton=replace(
             solved,
             frames=local_frames(axes, skeleton.rest_world),
-            limits=joint_limits(skeleton.count, chains if known else (), axes),
+            limits=joint_limits(skeleton.count, chains if known else (), axes, parts.body == "biped"),
         ),
         body=parts.body,
         forward=forward,
         contact_points=find_soles(evidence, parts, chains) if known else (),
         leg_length=leg_length(evidence, rest, chains),
-        human_scale=_human_scale(rest, labels),
+        human_scale=_human_scale(rest @ np.stack([left, np.array([0.0, 1.0, 0.0]), forward], axis=1), labels),
         notes=tuple(parts.notes),
     )
 
@@ -110,6 +111,7 @@ def _solve_parents(evidence: Evidence, parts: Parts, labels: Labels) -> Ints:
 
 
 def _human_scale(rest: Array, labels: Labels) -> float:
+    """For rest positions (joints, 3) in the character frame."""
     anatomical = [j for j, role in enumerate(labels.roles) if role in ("anatomy", "unknown")] or list(range(len(rest)))
     extent = float(np.ptp(rest[anatomical], axis=0).max())
     return HUMAN_EXTENT_M / extent if extent > 1e-12 else 1.0
