@@ -83,6 +83,9 @@ def find_joints(document: Document, scene: Scene) -> Joints:
     source_names = [_source_name(scene, int(n)) for n in nodes]
     names = unique(name or f"node_{n}" for name, n in zip(source_names, nodes))
     skeleton = Skeleton.bare(names, source_names, nodes, parents, rest)
+    volumes = np.abs(np.linalg.det(skeleton.rest_world))
+    if volumes.min() < 1e-30:
+        raise ReadError(f"joint {names[int(volumes.argmin())]!r} is scaled to nothing within joints that are too")
     return Joints(skeleton, units, of_node, tuple(skins), flat=tuple(int(j) for j in np.flatnonzero(flat.any(axis=1))))
 
 

@@ -11,12 +11,14 @@ from akd_sdk.errors import AkdError
 from akd_sdk.formats.gltf.animation import Animation, read_animations
 from akd_sdk.formats.gltf.container import Document, load
 from akd_sdk.formats.gltf.scene import Scene, read_scene
+from akd_sdk.readers.gltf.attachments import read_attachments
 from akd_sdk.readers.gltf.clips import Clips, read_clips
 from akd_sdk.readers.gltf.joints import Joints, find_joints
 from akd_sdk.readers.gltf.materials import Materials
-from akd_sdk.readers.gltf.skins import Shapes, read_skins
+from akd_sdk.readers.gltf.skins import read_skins
+from akd_sdk.readers.gltf.surfaces import Reading
 from akd_sdk.readers.size import rest_height, scaled_skeleton, scaled_skin
-from akd_sdk.rig import Rig, Skin, Source
+from akd_sdk.rig import Rig, Skeleton, Skin, Source
 from akd_sdk.rig.anatomy import complete
 from akd_sdk.rig.scale import guess_height
 
@@ -29,6 +31,7 @@ class _Parts:
     scene: Scene
     joints: Joints
     skins: tuple[Skin, ...]
+    attachments: tuple[Skin, ...]
     animations: tuple[Animation, ...]
     notes: tuple[str, ...]
 
@@ -54,28 +57,29 @@ def _parts(document: Document) -> _Parts:
     scene = read_scene(document)
     animations = read_animations(document)
     joints = find_joints(document, scene)
-    materials = Materials(document)
-    shapes = Shapes(document, scene, joints, materials)
-    skins = read_skins(shapes)
+    reading = Reading(document, scene, joints, Materials(document))
+    skins = read_skins(reading)
+    attachments = read_attachments(reading)
     sheared = [scene.name(n) for n in scene.sheared if n in joints.of_node]
     for j in joints.flat:
-        shapes.note(f"joint {joints.skeleton.names[j]!r} is scaled to 0 at rest; a ten-thousandth stands for it")
+        reading.note(f"joint {joints.skeleton.names[j]!r} is scaled to 0 at rest; a ten-thousandth stands for it")
     for name in sheared:
-        shapes.note(f"the matrix of {name} has shear, which is dropped")
-    return _Parts(document, scene, joints, skins, animations, (*shapes.notes, *materials.notes))
+        reading.note(f"the matrix of {name} has shear, which is dropped")
+    return _Parts(document, scene, joints, skins, attachments, animations, (*reading.notes, *reading.materials.notes))
 
 
 def _assembled(parts: _Parts, asked: float | None) -> Rig:
     path, joints = parts.document.path, parts.joints
     bare = joints.skeleton
-    in_file = rest_height(bare, parts.skins)
     body = complete(bare, parts.skins)
+    shown = (*parts.skins, *(part for part in parts.attachments if _is_body(body.skeleton, part)))
+    in_file = rest_height(bare, shown)
     names = (path.stem, *bare.names, *(skin.name for skin in parts.skins))
     height, said = guess_height(body.body, in_file, names) if asked is None else (asked, f"height {asked:g} m as asked")
     scale = height / in_file
     joints = joints.scaled(scale)
     skeleton = scaled_skeleton(body.skeleton, scale)
-    skins = tuple(scaled_skin(skin, scale) for skin in parts.skins)
+    skins = tuple(scaled_skin(skin, scale) for skin in shown)
     morphed = frozenset(skin.node for skin in skins if skin.morphs is not None)
     contact_names = tuple(f"{point.limb}_{point.kind}" for point in body.contact_points)
     clips = Clips(joints, skeleton, height, morphed, contact_names)
@@ -94,3 +98,8 @@ def _assembled(parts: _Parts, asked: float | None) -> Rig:
         human_scale=body.human_scale / scale,
         notes=(said, *body.notes),
     )
+
+
+def _is_body(skeleton: Skeleton, part: Skin) -> bool:
+    """Whether a rigid part belongs to the body: what sockets hold and what stands around does not."""
+    return skeleton.roles[int(part.joints[0, 0])] in ("anatomy", "unknown")
