@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
+CANNOT_WRITE = ("USD cannot write it", None, "choose a folder that can be written and has room")
 HALF_LARGEST = float(np.finfo(np.float16).max)
 
 
@@ -86,7 +87,7 @@ def quatf(quat_xyzw: Array) -> Vt.QuatfArray:
 def save(layer: Sdf.Layer, path: Path) -> None:
     """Write a layer by the suffix of `path`: .usda text, .usdc and .usd crate, .usdz a package of a crate and what it refers to beside it.
 
-    Raises ExportError where USD cannot write it.
+    Raises ExportError, without a path, where USD cannot write it.
     """
     from pxr import Sdf, Tf, UsdUtils
 
@@ -95,14 +96,9 @@ def save(layer: Sdf.Layer, path: Path) -> None:
         done = bool(layer.Export(str(crate)))
         if done and crate != path:
             done = bool(UsdUtils.CreateNewUsdzPackage(Sdf.AssetPath(str(crate)), str(path)))
-    except Tf.ErrorException as error:
-        raise ExportError(f"USD cannot write it ({_first_line(error)})", path) from error
+    except Tf.ErrorException as error:  # its text names places inside USD; what a user can do is in the hint
+        raise ExportError(*CANNOT_WRITE) from error
     if not done or not path.is_file() or not path.stat().st_size:
-        raise ExportError("USD cannot write it", path, "choose a folder that can be written and has room")
+        raise ExportError(*CANNOT_WRITE)
     if crate != path:
         crate.unlink()
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1][:200] if lines else type(error).__name__
