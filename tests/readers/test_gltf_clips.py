@@ -212,6 +212,14 @@ def test_morph_weights_are_kept_by_mesh_node(tmp_path: Path) -> None:
     assert np.allclose(motion.morphs[file.body], np.stack([GRID, 1 - GRID], axis=-1), atol=1e-6)
 
 
+def test_weights_for_another_number_of_morph_targets_are_refused(tmp_path: Path) -> None:
+    file = Post()
+    file.json["meshes"][0]["primitives"][0]["targets"] = [{"POSITION": file.accessor(np.ones((24, 3)))}]
+    file.animation([(file.body, "weights", [0.0, 1.0], [[0.0, 1.0], [1.0, 0.0]], "LINEAR")], name="smile")
+    with pytest.raises(ReadError, match="'smile' has 2 weights for the 1 morph targets"):
+        opened(file, tmp_path)
+
+
 def test_an_animation_of_years_is_refused_without_allocating(tmp_path: Path) -> None:
     file = Post()
     file.animation([(file.joints[1], "rotation", [0.0, 1e8], QUARTER, "LINEAR")], name="eon")

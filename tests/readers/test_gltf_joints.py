@@ -188,6 +188,14 @@ def test_a_joint_scaled_to_nothing_at_rest_is_read(tmp_path: Path) -> None:
     assert any("'high' is scaled to 0" in note for note in rig.source.repairs)
 
 
+def test_joints_scaled_to_nothing_within_each_other_are_refused(tmp_path: Path) -> None:
+    file = Post()
+    for node in file.joints:
+        file.json["nodes"][node]["scale"] = [0.0, 0.0, 0.0]
+    with pytest.raises(ReadError, match="scaled to nothing"):
+        opened(file, tmp_path)
+
+
 def test_the_order_of_joints_is_parents_first_whatever_the_file_says(tmp_path: Path) -> None:
     file = Post()
     for node in file.json["nodes"]:

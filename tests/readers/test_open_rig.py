@@ -11,7 +11,9 @@ import pytest
 from gltf_build import Post
 
 from akd_sdk.errors import AkdError, ReadError, RigError
+from akd_sdk.readers import open as open_module
 from akd_sdk.readers import open_rig
+from akd_sdk.readers.open import GROUP
 
 SLOWEST_S = 10.0
 
@@ -35,6 +37,17 @@ def test_other_suffixes_are_refused_with_those_that_are_read(tmp_path: Path, suf
     path.write_bytes(b"anything")
     with pytest.raises(ReadError, match=r"read are \.glb, \.gltf, \.vrm"):
         open_rig(path)
+
+
+def test_readers_of_others_are_found_by_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, samples: Path) -> None:
+    class Found:
+        def load(self) -> object:
+            return lambda path, *, height: open_rig(samples / "biped.glb", height=height)
+
+    monkeypatch.setattr(open_module, "entry_points", lambda *, group, name: [Found()] if (group, name) == (GROUP, "xyz") else [])
+    assert open_rig(tmp_path / "a.xyz", height=1.0).height == 1.0
+    with pytest.raises(ReadError):
+        open_rig(tmp_path / "a.xy")
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".gltf", ".usd", ""])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,12 +33,21 @@ STILL: Final = 1e-6
 
 @dataclass
 class Clips:
-    """What clips are read with, and what was noticed."""
+    """What clips are read with, and what was noticed.
+
+    Attributes:
+        joints: with units in metres.
+        skeleton: in metres, with its anatomy.
+        height: metres.
+        morph_targets: how many each mesh node with morph targets has.
+        contact_names: of the rig's contact points.
+        notes: what was left out, one line each.
+    """
 
     joints: Joints
     skeleton: Skeleton
     height: float
-    morph_nodes: frozenset[int]
+    morph_targets: Mapping[int, int]
     contact_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
@@ -74,7 +83,7 @@ def _concerns(clips: Clips, animation: Animation) -> bool:
 def _target(clips: Clips, channel: Channel) -> int | None:
     """The joint (or, for weights, the mesh node) that a channel moves."""
     if channel.path == "weights":
-        return channel.node if channel.node in clips.morph_nodes else None
+        return channel.node if channel.node in clips.morph_targets else None
     return clips.joints.of_node.get(channel.node)
 
 
@@ -130,6 +139,9 @@ def _sample(clips: Clips, channels: list[Channel], rate: Rate, name: str) -> tup
         seen.add((channel.node, channel.path))
         values = channel.at(times, snap)
         if channel.path == "weights":
+            targets = clips.morph_targets[channel.node]
+            if values.shape[1] != targets:
+                raise ReadError(f"animation {name!r} has {values.shape[1]} weights for the {targets} morph targets of node {channel.node}")
             morphs[channel.node] = values
             continue
         j = clips.joints.of_node[channel.node]

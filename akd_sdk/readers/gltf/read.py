@@ -80,7 +80,7 @@ def _assembled(parts: _Parts, asked: float | None) -> Rig:
     joints = joints.scaled(scale)
     skeleton = scaled_skeleton(body.skeleton, scale)
     skins = tuple(scaled_skin(skin, scale) for skin in shown)
-    morphed = frozenset(skin.node for skin in skins if skin.morphs is not None)
+    morphed = {skin.node: len(skin.morphs) for skin in skins if skin.morphs is not None}
     contact_names = tuple(f"{point.limb}_{point.kind}" for point in body.contact_points)
     clips = Clips(joints, skeleton, height, morphed, contact_names)
     motions = read_clips(clips, parts.animations)
