@@ -18,7 +18,7 @@ from samples.thinning import thin
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SOLE = 0.004
+SOLE = 0.008
 """What is lower than this, in metres, stands on the ground: soles are flat."""
 
 

@@ -30,6 +30,8 @@ MARGIN = 12
 TITLE = 40
 FOOT = 30
 """Pixels below the ground line: marks, contact dots and the time."""
+FAR_DEPTHS = (0.1, 0.35)
+"""For each view, the share of the height behind the middle of the body at which colours have faded as much as they will."""
 PAPER, INK, PALE = (250, 250, 250), (40, 42, 46), (110, 112, 118)
 
 
@@ -51,12 +53,12 @@ class Stage:
         width, height = (SUPERSAMPLING * side for side in self.cell)
         low, high = self.lows[view], self.highs[view]
         scale = SUPERSAMPLING * self.scale
-        ground = height - SUPERSAMPLING * FOOT + scale * min(low[1], 0.0)
+        ground = height + SUPERSAMPLING * round((scale * min(low[1], 0.0)) / SUPERSAMPLING - FOOT)
         left = 0.5 * (width - scale * (high[0] - low[0])) - scale * low[0]
         return Canvas((height, width), self.framing.rows(view, moment), self.framing.centres[moment], (float(left), float(ground)), scale)
 
 
-def contact_sheet(rig: Rig, motion: Motion, *, columns: int = 12, cell: tuple[int, int] = (300, 340)) -> Image.Image:
+def contact_sheet(rig: Rig, motion: Motion, *, columns: int = 12, cell: tuple[int, int] = (300, 370)) -> Image.Image:
     """The character at `columns` moments of a motion, one row from its right side and one from three quarters, six a block.
 
     All pictures share one scale and follow the travel; marks on the ground stand still in the world. Dots lie below planted contact
@@ -110,7 +112,7 @@ def draw_picture(stage: Stage, view: int, moment: int) -> Image.Image:
         strip_shadow(pixels, canvas, visible, stage.rig.height)
     else:
         floor_shadow(pixels, canvas, stage.model, moment, stage.rig.height)
-    pixels[visible.rows, visible.columns] = shade(stage.model, moment, canvas.rows, visible)
+    pixels[visible.rows, visible.columns] = shade(stage.model, moment, canvas.rows, visible, FAR_DEPTHS[view] * stage.rig.height)
     fine = Image.fromarray(np.floor(pixels * 255.0 + 0.5).clip(0, 255).astype(np.uint8))
     draw_contacts(fine, canvas, stage.planted[moment])
     return fine.resize(stage.cell, Image.Resampling.BOX)

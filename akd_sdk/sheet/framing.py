@@ -9,6 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from akd_sdk.gait.contacts import ground_height
+from akd_sdk.gait.feet import contact_paths
+from akd_sdk.gait.travel import estimate_travel
+from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig
 from akd_sdk.sheet.model import Model
@@ -29,7 +33,7 @@ class Framing:
         frames: (moments,) frames of the motion.
         centres: (moments, 3) the point on the ground the picture follows, metres.
         yaws: (moments,) radians the picture has turned with the character.
-        forward: (3,) the character's facing at the start.
+        facing: (3, 3) maps the character frame to the world at the start.
         tick: metres between marks on the ground.
     """
 
@@ -47,8 +51,7 @@ class Framing:
 
     def heading(self, moment: int) -> Array:
         """(3, 3) maps the character frame (facing +Z, left +X) to the world as the character has turned by now."""
-        s, c = math.sin(self.yaws[moment]), math.cos(self.yaws[moment])
-        return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ self.facing
+        return np.asarray(_turn(float(self.yaws[moment])) @ self.facing)
 
 
 def shown_frames(motion: Motion, count: int) -> Ints:
@@ -59,32 +62,30 @@ def shown_frames(motion: Motion, count: int) -> Ints:
 
 
 def framing_of(rig: Rig, motion: Motion, frames: Ints) -> Framing:
-    """The camera follows the motion's travel, or, where none is known, a straight line through the pelvis's path if that leads away."""
-    centre = motion.root[0] * [1.0, 0.0, 1.0]
-    yaws = np.zeros(len(frames))
+    """The camera follows the travel that is in the motion's root, and its turns; it looks at the ground where the feet find it."""
+    start = motion.root[0] * [1.0, 0.0, 1.0]
+    start[1] = ground_height(rig, motion, contact_paths(rig, world_from_motion(rig.skeleton, motion))) if rig.contact_points else 0.0
+    path = np.zeros((motion.frames, 3))
     if motion.travel is not None:
-        path = np.zeros((len(frames), 3))
-        path[:, [0, 2]] = motion.travel[frames, :2]
-        yaws = motion.travel[frames, 2]
-    else:
-        path = _drift(motion, rig)[frames]
-    return Framing(frames, centre + path, yaws, rig.facing, _tick(rig.height))
+        path = motion.travel
+    elif rig.skeleton.pelvis >= 0:
+        travel = estimate_travel(rig, motion)
+        path = travel.path if travel.in_root else path
+    yaws = path[frames, 2]
+    centres = np.stack([_turn(yaw) @ start for yaw in yaws])
+    centres[:, [0, 2]] += path[frames, :2]
+    return Framing(frames, centres, yaws, rig.facing, _tick(rig.height))
 
 
-def _drift(motion: Motion, rig: Rig) -> Array:
-    """(frames, 3) the straight even part of the pelvis's ground path; zero where it stays within a third of the height."""
-    path = motion.root * [1.0, 0.0, 1.0]
-    if motion.frames < 2 or np.linalg.norm(path[-1] - path[0]) < rig.height / 3.0:
-        return np.zeros_like(path)
-    times = np.arange(motion.frames) - (motion.frames - 1) / 2.0
-    speed = times @ path / (times @ times)
-    start = path.mean(axis=0) + times[0] * speed
-    return np.asarray(start - path[0] + (times - times[0])[:, None] * speed)
+def _turn(yaw: float) -> Array:
+    """(3, 3) rotation about the vertical."""
+    s, c = math.sin(yaw), math.cos(yaw)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
 def _tick(height: float) -> float:
-    """A round length near a seventh of the height."""
-    aim = max(height, 1e-6) / 7.0
+    """A round length up to a quarter of the height."""
+    aim = max(height, 1e-6) / 4.0
     power = 10.0 ** math.floor(math.log10(aim))
     return max((power * f for f in (1.0, 2.0, 5.0) if power * f <= aim), default=power)
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from akd_sdk.kinematics import point_paths, world_from_motion
+from akd_sdk.gait.feet import contact_paths
+from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig
 from akd_sdk.sheet.framing import Framing
@@ -17,7 +18,7 @@ from akd_sdk.sheet.framing import Framing
 Array = NDArray[np.float64]
 Floats = NDArray[np.float32]
 
-BACKGROUND, GROUND, LINE, MARK = (238, 239, 241), (222, 222, 220), (120, 120, 118), (168, 168, 165)
+BACKGROUND, GROUND, LINE, MARK = (226, 229, 234), (210, 210, 207), (105, 105, 103), (150, 150, 147)
 LEFT, RIGHT = (230, 110, 20), (35, 100, 215)
 """Dots under planted feet of the character's left and right."""
 
@@ -49,9 +50,8 @@ def planted_points(rig: Rig, motion: Motion, framing: Framing) -> list[list[tupl
     points = rig.contact_points
     if motion.contacts is None or motion.contacts.shape[1] != len(points) or not points:
         return [[] for _ in framing.frames]
-    world = world_from_motion(rig.skeleton, motion)[framing.frames]
-    joints = np.array([point.joint for point in points], dtype=np.int64)
-    paths = point_paths(world, joints, np.stack([point.offset for point in points])) * [1.0, 0.0, 1.0]
+    paths = contact_paths(rig, world_from_motion(rig.skeleton, motion)[framing.frames])
+    paths[..., 1] = framing.centres[:, None, 1]
     planted = motion.contacts[framing.frames]
     return [
         [(paths[moment, k], point.limb.startswith("L")) for k, point in enumerate(points) if planted[moment, k]]
@@ -86,8 +86,11 @@ def draw_ground(canvas: Canvas, framing: Framing, moment: int, half_width: float
             a, b = canvas.place(at - side * across), canvas.place(at + side * across)
             ends = (a[0], a[1], b[0], b[1])
         pen.line(ends, LINE if long else MARK, (2 if long else 1) * unit)
-    a, b = canvas.place(canvas.centre - reach * forward), canvas.place(canvas.centre + reach * forward)
-    pen.line((a[0], a[1], b[0], b[1]), LINE if canvas.level else MARK, unit)
+    if canvas.level:
+        pen.rectangle((0, canvas.origin[1], width, canvas.origin[1] + 2 * unit - 1), fill=LINE)
+    else:
+        (a, b, _), (c, d, _) = canvas.place(canvas.centre + np.array([[-reach], [reach]]) * forward)
+        pen.line((a, b, c, d), MARK, unit)
     return np.asarray(image)
 
 

@@ -52,8 +52,9 @@ def rasterise(corners: Floats, size: tuple[int, int]) -> Visible:
     covered = np.flatnonzero(buffer != _EMPTY)
     triangles = buffer[covered] & 0xFFFFFFFF
     rows, columns = np.divmod(covered, width)
-    shares = _shares(corners[triangles], columns, rows)
-    depth = np.einsum("pi,pi->p", shares, corners[triangles, :, 2])
+    seen = corners.take(triangles, axis=0)
+    shares = _shares(seen, columns, rows)
+    depth = np.einsum("pi,pi->p", shares, seen[..., 2])
     return Visible(rows, columns, triangles, shares, depth)
 
 
@@ -67,13 +68,16 @@ def _fill(buffer: Ints, corners: Floats, first: int, depth: tuple[float, float],
         done = ends[at - 1] if at else 0
         stop = max(at + 1, int(np.searchsorted(ends, done + CHUNK_FRAGMENTS, side="right")))
         own, n = owner[at:stop], count[at:stop]
-        span = np.repeat(np.arange(len(n)), n)
-        step = np.arange(len(span)) - np.repeat(np.cumsum(n) - n, n)
-        x = (begin[at:stop][span] + step).astype(np.float64)
-        z_row = base[own] + slope[own, 1] * (row[at:stop] + 0.5)
-        z = z_row[span] + slope[own, 0][span] * (x + 0.5)
-        key = (np.clip((z - depth[0]) * depth[1], 0.0, _DEPTH_STEPS - 1.0).astype(np.int64) << 32) | (own[span] + first)
-        np.maximum.at(buffer, row[at:stop][span] * size[1] + x.astype(np.int64), key)
+        # A run's depth is a + b * step in whole depth steps, its pixels follow each other: all of it per run, little per pixel.
+        z = base[own] + slope[own, 1] * (row[at:stop] + 0.5) + slope[own, 0] * (begin[at:stop] + 0.5)
+        step = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
+        deep = np.repeat((z - depth[0]) * depth[1], n)
+        deep += np.repeat(slope[own, 0] * depth[1], n) * step
+        np.clip(deep, 0.0, _DEPTH_STEPS - 1.0, out=deep)
+        key = deep.astype(np.int64) << 32
+        key |= np.repeat(own + first, n)
+        step += np.repeat(row[at:stop] * size[1] + begin[at:stop], n)
+        np.maximum.at(buffer, step, key)
         at = stop
 
 

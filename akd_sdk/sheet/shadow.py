@@ -35,9 +35,11 @@ def strip_shadow(stage: Floats, canvas: Canvas, visible: Visible, height: float)
 def floor_shadow(stage: Floats, canvas: Canvas, model: Model, moment: int, height: float) -> None:
     """Darkens the stage (h, w, 3) where the lowest part above a point of the ground is near it."""
     points = model.points[moment].astype(np.float64)
-    placed = canvas.place(points * [1.0, 0.0, 1.0])
+    level = points[:, 1] - canvas.centre[1]
+    points[:, 1] = canvas.centre[1]
+    placed = canvas.place(points)
     placed[:, :2] /= COARSE
-    placed[:, 2] = -points[:, 1]
+    placed[:, 2] = -level
     size = (-(-canvas.size[0] // COARSE), -(-canvas.size[1] // COARSE))
     seen = rasterise(placed[model.triangles].astype(np.float32), size)
     dark = np.zeros(size, dtype=np.float32)
