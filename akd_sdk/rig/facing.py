@@ -155,16 +155,17 @@ def _tail(evidence: Evidence, tree: BodyTree, sides: Ints, legs: LimbPair, other
 
 
 def _ends(evidence: Evidence, tree: BodyTree, sides: Ints, legs: list[LimbPair], ahead: Array) -> float:
-    """Which end of a four-legged trunk carries the head: its heaviest joint has more skin than any of a tail."""
+    """Which end of a four-legged trunk carries the head: its heaviest joint has more skin than any of a tail; without skin, the higher."""
     centre = (legs[0].centre + legs[1].centre) / 2.0
     limbs = {j for pair in legs for j in pair.all_joints}
     axis = set(tree.path_up(legs[0].attach)) | set(tree.path_up(legs[1].attach))
     half = abs(float((legs[0].centre - legs[1].centre) @ ahead)) / 2.0
+    worth = evidence.mass if evidence.covered else np.maximum(evidence.positions[:, 1] - 0.8 * centre[1], 0.0)
     heaviest = [1e-6, 1e-6]
     for j in np.flatnonzero(tree.body & (sides == 0)):
         place = float((evidence.positions[j] - centre) @ ahead)
         if int(j) in limbs or int(j) in axis or abs(place) < 0.8 * half:
             continue
         end = 0 if place > 0.0 else 1
-        heaviest[end] = max(heaviest[end], float(evidence.mass[j]))
+        heaviest[end] = max(heaviest[end], float(worth[j]))
     return (heaviest[0] - heaviest[1]) / (heaviest[0] + heaviest[1])

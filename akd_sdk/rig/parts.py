@@ -72,7 +72,8 @@ def find_parts(evidence: Evidence, mirror: Mirror) -> Parts:
     tree = find_body_tree(evidence, mirror)
     sides = sides_of(evidence, mirror)
     pairs = find_pairs(evidence, mirror, tree, sides)
-    legs, floating = find_legs(pairs, 0.0)
+    floor = 0.0 if evidence.covered else float(evidence.positions[tree.body, 1].min())
+    legs, floating = find_legs(pairs, floor)
     others = [p for p in pairs if p not in legs]
     facing = find_facing(evidence, mirror, tree, sides, legs, _on_trunk(others, legs))
     parts = Parts("unknown", False, False, tree, facing, sides, notes=[floating] if floating else [])
