@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.gait.feet import Foot, contact_paths, feet_of, rest_hip_height, standing_height
+from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length, rest_hip_height, standing_height
 from akd_sdk.gait.ground import ground_velocities, move_points
 from akd_sdk.gait.stance import is_made, stance_by_cycle, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
@@ -31,7 +31,7 @@ SOLE_SLACK = 0.05
 
 def ground_height(rig: Rig, motion: Motion, paths: Array) -> float:
     """Height of the ground, metres: 0 for what the SDK makes, where the feet stand for a file's motion."""
-    return 0.0 if is_made(motion) or not paths.size else standing_height(paths[..., 1], feet_of(rig), rig.leg_length)
+    return 0.0 if is_made(motion) or not paths.size else standing_height(paths[..., 1], feet_of(rig), leg_length(rig))
 
 
 def runs(mask: Bools, loop: bool) -> list[Ints]:
@@ -102,17 +102,17 @@ def find_contacts(rig: Rig, motion: Motion, travel: Travel | None = None) -> Boo
         stance = stance_by_cycle(rig, motion, in_place_world(rig, motion, travel), feet)
         if stance is not None:
             stride = travel.speed(motion.fps).mean() / stance.cycle.frequency / rest_hip_height(rig)
-            return points_in_stance(paths, feet, stance.carries(float(stride)), rig.leg_length)
+            return points_in_stance(paths, feet, stance.carries(float(stride)), leg_length(rig))
     return planted_by_speed(rig, motion, travel, paths)
 
 
 def planted_by_speed(rig: Rig, motion: Motion, travel: Travel, paths: Array) -> Bools:
     """The rule for a file's motion: low and slow, with hysteresis, no short stretches. paths: (frames, points, 3) of the motion, metres."""
     over_ground = paths if travel.in_root else move_points(travel.path, paths)
-    slow = np.maximum(SLOW_LEGS * rig.leg_length, SLOW_BELT * travel.speed(motion.fps))
+    slow = np.maximum(SLOW_LEGS * leg_length(rig), SLOW_BELT * travel.speed(motion.fps))
     velocity = ground_velocities(over_ground, motion.fps, travel.path[-1] if motion.loop else None)
     speed = np.linalg.norm(velocity[..., [0, 2]], axis=-1)
-    start, keep = low_and_slow(paths[..., 1] - ground_height(rig, motion, paths), speed, rig.leg_length, slow)
+    start, keep = low_and_slow(paths[..., 1] - ground_height(rig, motion, paths), speed, leg_length(rig), slow)
     count = unique_frames(motion)
     planted = drop_short(hold(start[:count], keep[:count], motion.loop), SHORTEST_S * motion.fps, motion.loop)
     return np.concatenate([planted, planted[: motion.frames - count]])

@@ -62,6 +62,11 @@ def feet_of(rig: Rig) -> tuple[Foot, ...]:
     return tuple(feet)
 
 
+def leg_length(rig: Rig) -> float:
+    """Metres from hip to sole, the measure of heights and speeds; half the height of a body without legs."""
+    return rig.leg_length if rig.leg_length > 0.0 else 0.5 * rig.height
+
+
 def contact_paths(rig: Rig, world: Array) -> Array:
     """World paths (frames, contact points, 3), metres, for joint transforms (frames, joints, 4, 4)."""
     joints = np.array([point.joint for point in rig.contact_points], dtype=np.int64)
@@ -90,7 +95,7 @@ def standing_height(heights: Array, feet: tuple[Foot, ...], leg_m: float) -> flo
 def foot_forward(rig: Rig, world: Array, feet: tuple[Foot, ...]) -> Array:
     """How far (frames, feet) each foot's middle is before the pelvis along the rig's facing, metres."""
     paths = contact_paths(rig, world)
-    pelvis = world[:, rig.skeleton.pelvis, :3, 3]
+    pelvis = world[:, max(rig.skeleton.pelvis, 0), :3, 3]
     middles = [paths[:, foot.points].mean(axis=1) - pelvis for foot in feet]
     return np.stack([middle @ rig.forward for middle in middles], axis=1) if feet else np.zeros((len(world), 0))
 
@@ -100,7 +105,7 @@ def rest_hip_height(rig: Rig) -> float:
     rest = rig.skeleton.rest_world
     hips = [rest[foot.chain[0], 1, 3] for foot in feet_of(rig) if foot.chain and foot.limb.endswith("H")]
     soles = contact_paths(rig, rest[None])[0, :, 1]
-    return float(np.mean(hips) - soles.min()) if hips else rig.leg_length
+    return float(np.mean(hips) - soles.min()) if hips else leg_length(rig)
 
 
 def velocities(paths: Array, fps: float, loop: bool) -> Array:

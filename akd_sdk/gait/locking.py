@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from akd_sdk.gait.contacts import find_contacts, ground_height
-from akd_sdk.gait.feet import Foot, contact_paths, feet_of
+from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length
 from akd_sdk.gait.ground import ground_matrices, move_world
 from akd_sdk.gait.placement import Floor, FootMotion, place_foot
 from akd_sdk.gait.smoothing import blend_through, smooth_above, smooth_fit
@@ -29,6 +29,8 @@ BLEND_S = 0.07
 """Time in which a correction fades on both sides of a stance."""
 REACH = 0.995
 """Share of a leg's longest reach that a foot may ask for before the body is lowered."""
+LOWERING = 3.0
+"""How many times longer than a foot's correction the body's lowering takes."""
 LOWEST = 0.12
 """Most that the body is lowered, leg lengths."""
 MISSED = 1e-3
@@ -63,7 +65,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     count = unique_frames(motion)
     world = in_place_world(rig, motion, travel)[:count]
     height = ground_height(rig, motion, contact_paths(rig, world))
-    floor = Floor(travel.path[:count], travel.path[-1] if motion.loop else None, rig.facing, height, rig.leg_length)
+    floor = Floor(travel.path[:count], travel.path[-1] if motion.loop else None, rig.facing, height, leg_length(rig))
     feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 2)
     if not feet:
         return motion.with_(contacts=planted)
@@ -71,7 +73,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     held = planted[:count].copy()
     for _ in range(ROUNDS):
         posed, legs = _pose(rig, world, feet, held, floor, blend)
-        missed = [leg.stands & (leg.missing > MISSED * rig.leg_length) for leg in legs]
+        missed = [leg.stands & (leg.missing > MISSED * leg_length(rig)) for leg in legs]
         if not np.any(missed):
             break
         for leg, misses in zip(legs, missed, strict=True):
@@ -85,7 +87,7 @@ def _pose(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools, floor:
     loop = floor.lap is not None
     world, legs = _shift_body(rig, world, [_stand(rig, world, foot, planted, floor) for foot in feet], blend, loop)
     legs = [_swing(leg, floor, blend, loop) for leg in legs]
-    world = _lower_body(rig, world, legs, blend, loop)
+    world = _lower_body(rig, world, legs, LOWERING * blend, loop)
     reached = []
     for leg in legs:
         world, missing = _reach_foot(rig, world, leg)
@@ -158,7 +160,7 @@ def _lower_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
         level = np.hypot(away[:, 0], away[:, 2])
         allowed = np.sqrt(np.maximum(longest**2 - level**2, 0.0))
         needed = np.where(leg.stands, np.maximum(needed, away[:, 1] - allowed), needed)
-    needed = np.minimum(needed, LOWEST * rig.leg_length)
+    needed = np.minimum(needed, LOWEST * leg_length(rig))
     if needed.max() <= 0.0:
         return world
     lowered = smooth_above(needed, np.zeros(len(world)), np.zeros(len(world), dtype=np.bool_), blend, loop)

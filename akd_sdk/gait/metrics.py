@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from akd_sdk.gait.coherence import TEACHER_SWING, Cycle, coherence, gaits_of
 from akd_sdk.gait.contacts import LOW_LEGS, find_contacts, ground_height
 from akd_sdk.gait.edits import resample
-from akd_sdk.gait.feet import contact_paths, feet_of
+from akd_sdk.gait.feet import contact_paths, feet_of, leg_length
 from akd_sdk.gait.ground import move_points
 from akd_sdk.gait.stance import fit_cycle
 from akd_sdk.gait.travel import estimate_travel, in_place_world
@@ -74,7 +74,7 @@ def measure(rig: Rig, motion: Motion, reference: Motion | None = None) -> Motion
     paths = contact_paths(rig, world)
     over_ground = paths if travel.in_root else move_points(travel.path, paths)
     height = paths[..., 1] - ground_height(rig, motion, paths)
-    depth = 100.0 * np.maximum(-height, 0.0) / max(rig.leg_length, 1e-9)
+    depth = 100.0 * np.maximum(-height, 0.0) / leg_length(rig)
     feet = feet_of(rig)
     carries = [planted[:, foot.points].any(axis=1) for foot in feet]
     still = in_place_world(rig, motion, travel)
@@ -108,7 +108,7 @@ def _float(rig: Rig, reference: Motion, height: Array) -> float:
     wanted = find_contacts(rig, reference) if reference.contacts is None else reference.contacts
     count = min(len(wanted), len(height))
     stands = wanted[:count].any(axis=1)
-    hovers = ~(height[:count] < LOW_LEGS * rig.leg_length).any(axis=1)
+    hovers = ~(height[:count] < LOW_LEGS * leg_length(rig)).any(axis=1)
     return float((stands & hovers).mean())
 
 

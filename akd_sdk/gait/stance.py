@@ -39,6 +39,8 @@ class Stance:
         A foot of short swing cannot stay as long as the others: its stance ends where its path does.
         """
         duty = np.minimum(self.cycle.duty, STANCE_SWING * self.cycle.swings / max(stride, 1e-9))
+        if len(self.strides) > 1:  # frames at touch-down and lift-off are counted in: half standing, they would slide
+            duty = duty + (self.strides[1] - self.strides[0])
         away = np.abs((self.strides[:, None] - self.centres + 0.5) % 1.0 - 0.5)
         return np.asarray(away <= 0.5 * duty)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
-from akd_sdk.gait.feet import contact_paths, feet_of, low_feet, velocities
+from akd_sdk.gait.feet import contact_paths, feet_of, leg_length, low_feet, velocities
 from akd_sdk.gait.ground import exponential, ground_matrices, integrate, inverse_ground, logarithm, move_world
 from akd_sdk.gait.stance import Stance, is_made, stance_by_cycle, unique_frames
 from akd_sdk.kinematics import motion_from_world, world_from_motion
@@ -117,7 +117,7 @@ def _root_travel(rig: Rig, motion: Motion, world: Array) -> Array | None:
     yaw = _yaw(rig, world)
     smooth = _low_pass(np.column_stack([place, yaw]), sigma)
     span = np.ptp(smooth, axis=0)
-    if np.hypot(span[0], span[1]) < TRAVELS_LEGS * rig.leg_length and span[2] < TRAVELS_RAD:
+    if np.hypot(span[0], span[1]) < TRAVELS_LEGS * leg_length(rig) and span[2] < TRAVELS_RAD:
         return None
     if span[2] < TRAVELS_RAD:
         smooth[:, 2] = yaw = np.zeros(len(yaw))
@@ -154,7 +154,7 @@ def _low_pass(values: Array, sigma_frames: float) -> Array:
 
 
 def _stride_s(rig: Rig, stance: Stance | None = None) -> float:
-    return 1.0 / stance.cycle.frequency if stance is not None else STRIDE_S * float(np.sqrt(max(rig.leg_length, 1e-3) / 0.9))
+    return 1.0 / stance.cycle.frequency if stance is not None else STRIDE_S * float(np.sqrt(leg_length(rig) / 0.9))
 
 
 def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance | None) -> Array:
@@ -181,11 +181,11 @@ def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance | None) -> Arra
 def _telling(rig: Rig, motion: Motion, paths: Array, stance: Stance | None) -> Bools:
     """Points (frames, points) that tell of the belt: the lower ones of each foot that is low, or in a made gait in stance."""
     feet, telling = feet_of(rig), np.zeros(paths.shape[:2], dtype=np.bool_)
-    carries = low_feet(paths[..., 1], feet, rig.leg_length) if stance is None or not is_made(motion) else stance.carries()
+    carries = low_feet(paths[..., 1], feet, leg_length(rig)) if stance is None or not is_made(motion) else stance.carries()
     for f, foot in enumerate(feet):
         heights = paths[:, foot.points, 1]
         lowest = heights.min(axis=1, keepdims=True)
-        telling[:, foot.points] = carries[:, f : f + 1] & (heights <= lowest + SOLE_LEGS * rig.leg_length)
+        telling[:, foot.points] = carries[:, f : f + 1] & (heights <= lowest + SOLE_LEGS * leg_length(rig))
     return telling
 
 
@@ -233,7 +233,7 @@ def _settled(rig: Rig, twists: Array) -> Array:
     left = np.array([rig.forward[2], -rig.forward[0]])
     ahead = rig.forward[[0, 2]]
     forward, sideways = twists[:, :2] @ ahead, twists[:, :2] @ left
-    if np.abs(twists[:, 2]).max() == 0.0 and np.hypot(forward, sideways).max() < STILL_LEGS * rig.leg_length:
+    if np.abs(twists[:, 2]).max() == 0.0 and np.hypot(forward, sideways).max() < STILL_LEGS * leg_length(rig):
         return np.zeros_like(twists)
     if np.median(np.abs(sideways)) < STRAIGHT * np.median(np.abs(forward)):
         sideways = np.zeros_like(sideways)
