@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final, Protocol, cast
@@ -47,7 +48,7 @@ def _reader(path: Path) -> Reader:
         return read_gltf
     for found in entry_points(group=GROUP, name=suffix[1:] or "none"):
         return cast(Reader, found.load())
-    if not path.exists():
+    if not os.path.exists(path):  # not Path.exists, which raises for names that are too long
         raise ReadError("no such file", path)
     if path.is_dir():
         raise ReadError("is a folder, not a file", path)

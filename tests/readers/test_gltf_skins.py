@@ -265,3 +265,32 @@ def test_vertices_shared_by_thousands_of_primitives_are_refused_soon(tmp_path: P
     file.json["meshes"][0]["primitives"] = [primitive] * 5000
     with pytest.raises(ReadError, match="more vertices"):
         opened(file, tmp_path)
+
+
+def test_textures_are_laid_as_the_material_says(tmp_path: Path) -> None:
+    file = Post()
+    uvs = np.random.default_rng(10).random((24, 2))
+    angle, scale, offset = 0.7, np.array([2.0, 0.5]), np.array([0.25, -0.5])
+    moved = {"rotation": angle, "scale": scale.tolist(), "offset": offset.tolist(), "texCoord": 1}
+    info = {"index": 0, "texCoord": 0, "extensions": {"KHR_texture_transform": moved}}
+    file.add("materials", {"pbrMetallicRoughness": {"baseColorTexture": info}})
+    file.add("textures", {})
+    redress(file, TEXCOORD_0=file.accessor(np.zeros((24, 2))), TEXCOORD_1=file.accessor(uvs))
+    file.json["meshes"][0]["primitives"][0]["material"] = 0
+    # Translation * rotation * scale; the rotation is counter-clockwise where v points down (KhronosGroup/glTF#1563).
+    turn_3 = np.array([[np.cos(angle), np.sin(angle), 0], [-np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    move_3 = np.array([[1, 0, offset[0]], [0, 1, offset[1]], [0, 0, 1]])
+    expected = (move_3 @ turn_3 @ np.diag([*scale, 1.0]) @ np.c_[uvs, np.ones(24)].T).T[:, :2]
+    found = opened(file, tmp_path).skins[0].uvs
+    assert found is not None
+    assert np.allclose(found, expected, atol=1e-6)
+
+
+def test_a_surface_that_is_only_there_compressed_is_refused_by_name(tmp_path: Path) -> None:
+    file = Post()
+    primitive = file.json["meshes"][0]["primitives"][0]
+    primitive["extensions"] = {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {}}}
+    assert len(opened(file, tmp_path).skins[0].vertices) == 24, "with plain values beside it is read"
+    del file.json["accessors"][primitive["attributes"]["POSITION"]]["bufferView"]
+    with pytest.raises(ReadError, match="KHR_draco_mesh_compression"):
+        opened(file, tmp_path)

@@ -62,8 +62,9 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path, suffix: str) -> N
 def test_a_path_that_cannot_be_one_is_refused() -> None:
     with pytest.raises(ReadError):
         open_rig("a\0b.glb")
-    with pytest.raises(ReadError):
-        open_rig("x" * 5000 + ".glb")
+    for suffix in (".glb", ".usd"):
+        with pytest.raises(ReadError):
+            open_rig("x" * 5000 + suffix)
 
 
 def test_a_broken_file_is_refused_as_broken_though_it_has_no_skin(tmp_path: Path) -> None:

@@ -1,18 +1,29 @@
-"""What a picture needs of glTF materials: base colours and their textures."""
+"""What a picture needs of glTF materials: base colours, their textures, and where on them a vertex lies."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import Json, child, label, numbers
+from akd_sdk.formats.gltf.fields import Json, child, integer, label, numbers
 from akd_sdk.formats.gltf.images import texture_index, texture_rgba
 from akd_sdk.rig import Material
 
 WHITE = (1.0, 1.0, 1.0, 1.0)
 _OLD = "KHR_materials_pbrSpecularGlossiness"
+
+
+@dataclass(frozen=True)
+class UvMap:
+    """How a material's texture takes coordinates: from `TEXCOORD_<channel>`, then `linear @ uv + offset` (KHR_texture_transform)."""
+
+    channel: int
+    linear: NDArray[np.float64]
+    offset: NDArray[np.float64]
 
 
 class Materials:
@@ -33,6 +44,20 @@ class Materials:
         if index not in self._read:
             self._read[index] = Material("default", np.array(WHITE)) if index is None else self._material(index)
         return self._read[index]
+
+    def uv_map(self, index: int | None) -> UvMap:
+        """Where the base colour texture of a material lies."""
+        if index is None:
+            return UvMap(0, np.eye(2), np.zeros(2))
+        where = label("material", index, self._items[index].get("name"))
+        _, info = self._base(self._items[index], where)
+        moved = child(child(info, "extensions", where), "KHR_texture_transform", where)
+        angle = float(numbers({"rotation": [moved.get("rotation", 0.0)]}, "rotation", (0.0,), where)[0])
+        # Counter-clockwise where v points down, as viewers do it; the extension's own listing is transposed (KhronosGroup/glTF#1563).
+        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        linear = turn * numbers(moved, "scale", (1.0, 1.0), where)
+        channel = integer(moved, "texCoord", where, integer(info, "texCoord", where, 0))
+        return UvMap(channel, linear, numbers(moved, "offset", (0.0, 0.0), where))
 
     def _material(self, index: int) -> Material:
         item = self._items[index]

@@ -95,6 +95,7 @@ def read_surface(reading: Reading, primitive: Json, where: str) -> Surface | Non
     if mode not in (TRIANGLES, STRIP, FAN) or "POSITION" not in attributes:
         reading.note("points and lines are left out" if "POSITION" in attributes else f"{where} has no POSITION and is left out")
         return None
+    _check_compression(reading, primitive, where)
     vertices = floats(reading.document, reading.accessor(attributes, "POSITION", where), ("VEC3",), f"POSITION of {where}")
     count = len(vertices)
     triangles = _triangles(reading, primitive, mode, count, where)
@@ -106,7 +107,8 @@ def read_surface(reading: Reading, primitive: Json, where: str) -> Surface | Non
     renumbered[kept] = np.arange(len(kept))
     _count(reading, len(kept))
     normals, colours = _normals(reading, attributes, count, where), _colours(reading, attributes, count, where)
-    uvs, morphs = attribute(reading, attributes, "TEXCOORD_0", ("VEC2",), count, where), _morphs(reading, primitive, count, where)
+    material = optional_reference(primitive, "material", len(reading.materials), where)
+    uvs, morphs = _uvs(reading, attributes, material, count, where), _morphs(reading, primitive, count, where)
     return Surface(
         vertices=vertices[kept],
         normals=None if normals is None else normals[kept],
@@ -114,10 +116,18 @@ def read_surface(reading: Reading, primitive: Json, where: str) -> Surface | Non
         triangles=renumbered[triangles],
         colours=None if colours is None else colours[kept],
         morphs=None if morphs is None else morphs[:, kept],
-        material=reading.materials.material(optional_reference(primitive, "material", len(reading.materials), where)),
+        material=reading.materials.material(material),
         kept=kept,
         given=count,
     )
+
+
+def _check_compression(reading: Reading, primitive: Json, where: str) -> None:
+    """Refuse a surface whose values are only there compressed, though the file does not say that this is required."""
+    for name in child(primitive, "extensions", where):
+        position = reading.accessor(child(primitive, "attributes", where), "POSITION", where)
+        if "compression" in name and "bufferView" not in reading.document.items("accessors")[position]:
+            raise ReadError(f"{where} needs the extension {name[:80]}, which is not read", hint="decompress the file first")
 
 
 def _count(reading: Reading, vertices: int) -> None:
@@ -126,7 +136,7 @@ def _count(reading: Reading, vertices: int) -> None:
         raise ReadError("the meshes have more vertices than the buffers have bytes")
 
 
-def attribute(reading: Reading, attributes: Json, key: str, kinds: tuple[str, ...], count: int, where: str) -> Array | None:
+def _attribute(reading: Reading, attributes: Json, key: str, kinds: tuple[str, ...], count: int, where: str) -> Array | None:
     """An attribute that pictures use; values that are not finite lose it with a note, a wrong count is refused."""
     if key not in attributes:
         return None
@@ -142,15 +152,22 @@ def attribute(reading: Reading, attributes: Json, key: str, kinds: tuple[str, ..
 
 
 def _normals(reading: Reading, attributes: Json, count: int, where: str) -> Array | None:
-    normals = attribute(reading, attributes, "NORMAL", ("VEC3",), count, where)
+    normals = _attribute(reading, attributes, "NORMAL", ("VEC3",), count, where)
     if normals is None:
         return None
     length = np.linalg.norm(normals, axis=-1, keepdims=True)
     return np.where(length > 1e-9, normals / np.maximum(length, 1e-9), (0.0, 1.0, 0.0))
 
 
+def _uvs(reading: Reading, attributes: Json, material: int | None, count: int, where: str) -> Array | None:
+    """Texture coordinates as the material's picture takes them."""
+    uv_map = reading.materials.uv_map(material)
+    uvs = _attribute(reading, attributes, f"TEXCOORD_{uv_map.channel}", ("VEC2",), count, where)
+    return None if uvs is None else uvs @ uv_map.linear.T + uv_map.offset
+
+
 def _colours(reading: Reading, attributes: Json, count: int, where: str) -> Array | None:
-    colours = attribute(reading, attributes, "COLOR_0", ("VEC3", "VEC4"), count, where)
+    colours = _attribute(reading, attributes, "COLOR_0", ("VEC3", "VEC4"), count, where)
     if colours is not None and colours.shape[1] == 3:
         return np.concatenate([colours, np.ones((count, 1))], axis=1)
     return colours
