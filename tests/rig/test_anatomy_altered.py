@@ -151,6 +151,7 @@ def test_any_skeleton_gives_an_answer_and_a_tree(seed: int) -> None:
     bare = Skeleton.bare(names, names, np.arange(count), parents, Transforms(*decompose(world)))
     found = complete(with_world(bare, parents, world), ())
     assert len(found.skeleton.solve_order) == count
-    assert np.isfinite(found.skeleton.frames).all() and np.isfinite(found.skeleton.limits).all()
+    assert np.isfinite(found.skeleton.frames).all()
+    assert np.isfinite(found.skeleton.limits).all()
     assert abs(np.linalg.norm(found.forward) - 1.0) < 1e-9
     assert found.body != "unknown" or found.notes

@@ -51,11 +51,12 @@ def test_limb_joints_of_all_labelled_rigs_are_right_or_said_to_be_unknown(shared
         try:
             rig = open_rig(shared / "data" / key)
         except ReadError as fault:
-            assert "compression" in str(fault)
+            if "compression" not in str(fault):
+                raise
             continue
         scores[key] = score(rig, entry)
         if scores[key].unknown:
-            assert rig.notes and any("no " in note or "could not" in note for note in rig.notes), "unknown without a reason"
+            assert any("no " in note or "could not" in note for note in rig.notes), "unknown without a reason"
     print(f"\n{'rig':62} limb right wrong unknown elsewhere")
     for key, s in scores.items():
         print(f"{key:62} {s.limb:4} {s.right:5} {len(s.wrong):5} {len(s.unknown):7} {len(s.elsewhere):9}  {'; '.join(s.wrong[:2])}")
