@@ -26,7 +26,7 @@ from akd_sdk.training.dataset import Batch, ClipSet, batch_rows, make_batch, mak
 _LOG = logging.getLogger(__name__)
 
 DEFAULT_SEED: Final = 7
-DEFAULT_STEPS: Final = 18_000
+DEFAULT_STEPS: Final = 14_000
 
 _CHECKPOINT_EVERY: Final = 500
 _REPORT_EVERY: Final = 20

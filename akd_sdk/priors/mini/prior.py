@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from akd_sdk.errors import PriorError
@@ -35,7 +35,7 @@ def save_model(state: Mapping[str, Tensor], config: ModelConfig, path: Path, fac
     halves = {name: value.detach().to(torch.float16).contiguous() for name, value in state.items()}
     metadata = {"format": FORMAT, "config": json.dumps(asdict(config), sort_keys=True), **facts}
     beside = path.with_name(path.name + ".part")
-    save_file(halves, beside, metadata=metadata)
+    beside.write_bytes(save(halves, metadata=metadata))
     beside.replace(path)
 
 
