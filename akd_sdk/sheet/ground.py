@@ -66,7 +66,7 @@ def draw_ground(canvas: Canvas, framing: Framing, moment: int, half_width: float
     pen = ImageDraw.Draw(image)
     forward = framing.heading(0)[:, 2]
     across = framing.heading(0)[:, 0]
-    unit = max(1, height // 300)
+    unit = max(2, height // 300)
     reach = width / canvas.scale
     if canvas.level:
         pen.rectangle((0, canvas.origin[1], width, height), fill=GROUND)
