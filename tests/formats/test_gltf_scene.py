@@ -116,3 +116,12 @@ def test_long_chains_are_no_recursion(tmp_path: Path) -> None:
     file = Gltf()
     file.json["nodes"] = [{"children": [i + 1], "translation": [0.0, 1.0, 0.0]} for i in range(20_000)] + [{}]
     assert scene(file, tmp_path).world[-1, 1, 3] == pytest.approx(20_000)
+
+
+@pytest.mark.parametrize(("scenes", "chosen"), [([{"nodes": [3]}], 0), ([{"nodes": [0]}], 1), ([{"nodes": "0"}], 0), ([], 0)])
+def test_scenes_of_what_is_not_there_are_refused(tmp_path: Path, scenes: list[dict[str, Any]], chosen: int) -> None:
+    file = Gltf()
+    file.node()
+    file.json.update(scenes=scenes, scene=chosen)
+    with pytest.raises(ReadError, match="scene"):
+        scene(file, tmp_path)

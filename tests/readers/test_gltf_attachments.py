@@ -65,3 +65,4 @@ def test_the_knight_wears_helmet_and_cape_and_holds_nothing(shared: Path) -> Non
     names = {rig.source.document.json["nodes"][skin.node]["name"] for skin in rig.skins}
     assert {"Knight_Helmet", "Knight_Cape"} <= names
     assert not any("Sword" in name or "Shield" in name for name in names)
+    assert any("not shown" in note and "'2H_Sword'" in note for note in rig.source.repairs)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import LARGEST, Json, label, numbers, references
+from akd_sdk.formats.gltf.fields import LARGEST, Json, label, numbers, optional_reference, references
 from akd_sdk.rotations import compose, decompose
 
 Array = NDArray[np.float64]
@@ -86,6 +86,10 @@ def read_scene(document: Document) -> Scene:
     if len(order) < len(nodes):
         lost = next(i for i in range(len(nodes)) if i not in set(order))
         raise ReadError(f"the nodes have a cycle through {_name(nodes, _in_cycle(parents, lost))}")
+    scenes = document.items("scenes")
+    optional_reference(document.json, "scene", len(scenes), "the file")
+    for i, scene in enumerate(scenes):
+        references(scene, "nodes", len(nodes), label("scene", i, scene.get("name")))
     translations, rotations, scales, sheared = _locals(nodes)
     return Scene(tuple(nodes), parents, np.array(order, dtype=np.int64), translations, rotations, scales, sheared)
 

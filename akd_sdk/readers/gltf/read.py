@@ -84,12 +84,15 @@ def _assembled(parts: _Parts, asked: float | None) -> Rig:
     contact_names = tuple(f"{point.limb}_{point.kind}" for point in body.contact_points)
     clips = Clips(joints, skeleton, height, morphed, contact_names)
     motions = read_clips(clips, parts.animations)
+    held = [parts.scene.name(n) for n in sorted({part.node for part in parts.attachments} - {skin.node for skin in shown})]
+    unseen = [f"not shown: {', '.join(held)}, held by sockets or standing around"] if held else []
+    repairs = (*parts.notes, *clips.notes, *unseen)
     return Rig(
         name=path.stem,
         skeleton=skeleton,
         skins=skins,
         clips=motions,
-        source=Source(path, "gltf", scale, np.eye(3), np.zeros(3), joints.units, parts.document, (*parts.notes, *clips.notes)),
+        source=Source(path, "gltf", scale, np.eye(3), np.zeros(3), joints.units, parts.document, repairs),
         body=body.body,
         height=height,
         forward=body.forward,
