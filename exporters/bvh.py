@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
-from akd_sdk.exporters.clip import Clip, unique_name
+from akd_sdk.exporters.clip import Clip, require_own, unique_name
 from akd_sdk.formats.atomic import write_whole
 from akd_sdk.formats.bvh import POSITIONS, ROTATIONS_ZXY, Bvh, BvhJoint, euler_zxy
 from akd_sdk.rig import Rig, Skeleton
@@ -46,8 +46,7 @@ def export_bvh(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, fo
     if len(clips) != 1:
         raise ExportError(f"a BVH holds one clip, not {len(clips)}", path, "write a file for each")
     clip = clips[0]
-    if clip.skeleton.names != rig.skeleton.names:
-        raise ExportError("is a clip of another character", clip.name)
+    require_own(rig, clip)
     return write_whole(path, bvh_of(rig, clip).text().encode(), force=force)
 
 

@@ -152,6 +152,12 @@ class Clip:
         return facts
 
 
+def require_own(rig: Rig, clip: Clip) -> None:
+    """ExportError unless the clip's tracks are about the joints of this rig."""
+    if clip.skeleton.names != rig.skeleton.names or not np.array_equal(clip.skeleton.nodes, rig.skeleton.nodes):
+        raise ExportError("is a clip of another character", clip.name)
+
+
 def clean_name(name: str) -> str:
     """A name without control characters or space around it; never empty."""
     return "".join(c if c.isprintable() else " " for c in name).strip() or "clip"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
-from akd_sdk.exporters.clip import Clip, Track, unique_name
+from akd_sdk.exporters.clip import Clip, Track, require_own, unique_name
 from akd_sdk.formats.atomic import write_whole
 from akd_sdk.formats.gltf.container import Document
 from akd_sdk.formats.gltf.fields import Json
@@ -35,14 +35,9 @@ def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, f
     animations: list[Json] = appender.json.setdefault("animations", [])
     names = taken_names(appender.json, "animations")
     for clip in clips:
-        _of_this_rig(rig, clip)
+        require_own(rig, clip)
         animations.append(_animation(rig, clip, unique_name(clip.name, names), appender))
     return write_whole(path, appender.glb(), force=force)
-
-
-def _of_this_rig(rig: Rig, clip: Clip) -> None:
-    if clip.skeleton.names != rig.skeleton.names or not np.array_equal(clip.skeleton.nodes, rig.skeleton.nodes):
-        raise ExportError("is a clip of another character", clip.name)
 
 
 def _animation(rig: Rig, clip: Clip, name: str, appender: Appender) -> Json:

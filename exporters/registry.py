@@ -42,7 +42,11 @@ def export(rig: Rig, clips: Clip | Sequence[Clip], path: str | PathLike[str], *,
     chosen = (clips,) if isinstance(clips, Clip) else tuple(clips)
     if not chosen:
         raise ExportError("there is no clip to write", path)
-    return _exporter(Path(path))(rig, chosen, path, force=force)
+    exporter = _exporter(Path(path))
+    try:
+        return exporter(rig, chosen, path, force=force)
+    except ExportError as fault:
+        raise fault.at(path) from fault
 
 
 def _exporter(path: Path) -> Exporter:

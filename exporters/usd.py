@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
-from akd_sdk.exporters.clip import Clip
+from akd_sdk.exporters.clip import Clip, require_own
 from akd_sdk.exporters.pose import world_from_local
 from akd_sdk.exporters.usd_looks import Looks
 from akd_sdk.exporters.usd_mesh import add_mesh, bind_groups
@@ -51,8 +51,7 @@ def export_usd(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, fo
     if len(clips) != 1:
         raise ExportError(f"a USD file holds one clip, not {len(clips)}", path, "write a file for each")
     clip = clips[0]
-    if clip.skeleton.names != rig.skeleton.names:
-        raise ExportError("is a clip of another character", clip.name)
+    require_own(rig, clip)
     with staged(target, force=force) as draft:
         textures = draft.parent / f"{target.stem}_textures"
         try:

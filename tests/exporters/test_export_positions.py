@@ -108,3 +108,20 @@ def test_scale_tracks_are_played_as_exactly_as_each_format_can(tmp_path: Path) -
     names, found, _ = BvhFile(export(rig, clip, tmp_path / "a.bvh")).positions()
     joints = [[bvh_name(name) for name in rig.skeleton.names].index(name) for name in names]
     assert worst_mm(rig, found / 100.0, wanted[::8][:, joints]) < BOUND_MM
+
+
+ARTISTS = ["khronos/Fox", "khronos/CesiumMan", "quaternius/animals_pack/Wolf", "quaternius/animals_pack/Deer", "kaykit_adventurers/Knight"]
+
+
+@pytest.mark.parametrize("name", ARTISTS)
+def test_artists_clips_written_again_are_where_they_were(shared: Path, name: str, tmp_path: Path) -> None:
+    rig = open_rig(shared / "data" / "rigs" / f"{name}.glb")
+    own = {bvh_name(bone): j for j, bone in enumerate(rig.skeleton.names)}
+    for number, motion in enumerate(rig.clips[:3]):
+        clip = Clip.from_motion(rig, motion)
+        times = between(motion)
+        wanted = true_positions(rig, motion, times)
+        usd = UsdFile(export(rig, clip, tmp_path / f"{number}.usdc"))
+        assert worst_mm(rig, usd.positions(times), wanted) < BOUND_MM, motion.name
+        names, found, _ = BvhFile(export(rig, clip, tmp_path / f"{number}.bvh")).positions()
+        assert worst_mm(rig, found / 100.0, wanted[::8][:, [own[bone] for bone in names]]) < BOUND_MM, motion.name
