@@ -87,8 +87,16 @@ def complete(skeleton: Skeleton, skins: tuple[Skin, ...]) -> Anatomy:
         contact_points=find_soles(evidence, parts, chains) if known else (),
         leg_length=leg_length(evidence, rest, chains),
         human_scale=_human_scale(rest @ np.stack([left, np.array([0.0, 1.0, 0.0]), forward], axis=1), labels),
-        notes=tuple(parts.notes),
+        notes=(*parts.notes, *_left_over(skeleton, parts)),
     )
+
+
+def _left_over(skeleton: Skeleton, parts: Parts) -> tuple[str, ...]:
+    """Says which joints are unknown in a body that is known."""
+    if not parts.rest or parts.body == "unknown":
+        return ()
+    names = ", ".join(skeleton.names[j] for j in parts.rest[:4]) + (" and others" if len(parts.rest) > 4 else "")
+    return (f"{len(parts.rest)} joints hang on the trunk and are no limb, head or tail, so they follow it: {names}",)
 
 
 def _at_rest(evidence: Evidence, parts: Parts) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ POSED_RAD = np.radians(2.0)
 
 TOUCH_RADIUS = 0.012
 """Vertices of two joints nearer than this, in body heights, touch even where no weights are shared (rigid parts, seams)."""
+
+MOST_TOUCHING = 60_000
+"""Vertices among which touching ones are looked for; of finer meshes, a share spread evenly."""
 
 SKINNED_SHARE = 1e-5
 """A joint that carries less than this share of all weights counts as not skinned (stray weights of exporters)."""
@@ -77,7 +81,19 @@ class Evidence:
 
     def points_of(self, joints: list[int]) -> Array:
         """(n, 3) vertices owned by the joints."""
-        return self.points[np.isin(self.owners, joints)]
+        return self.points[self.vertices_of(joints)]
+
+    def vertices_of(self, joints: list[int]) -> Ints:
+        """Indices of the vertices owned by the joints."""
+        order, starts = self._by_owner
+        parts = [order[starts[j] : starts[j + 1]] for j in joints]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def _by_owner(self) -> tuple[Ints, Ints]:
+        """Vertices sorted by owner, and where each joint's begin."""
+        order = np.argsort(self.owners, kind="stable")
+        return order, np.searchsorted(self.owners[order], np.arange(self.count + 1))
 
 
 def gather(skeleton: Skeleton, skins: tuple[Skin, ...]) -> Evidence:
@@ -236,6 +252,8 @@ def _touching(points: Array, owners: Ints, count: int) -> Array:
     touch = np.zeros((count, count))
     if not len(points):
         return touch
+    thin = slice(None, None, 1 + len(points) // MOST_TOUCHING)
+    points, owners = points[thin], owners[thin]
     near = cKDTree(points)
     distances, neighbours = near.query(points, k=min(8, len(points)), distance_upper_bound=TOUCH_RADIUS)
     valid = np.isfinite(distances.reshape(len(points), -1)) & (neighbours.reshape(len(points), -1) < len(points))

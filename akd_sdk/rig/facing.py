@@ -19,6 +19,9 @@ Ints = NDArray[np.int64]
 CUE_WEIGHTS = {"feet": 2.0, "knees": 0.7, "ends": 1.2, "trunk": 1.0, "tail": 1.0, "hands": 0.5, "face": 0.5}
 """How much each cue counts; feet are the surest: toes point ahead on everything that walks. A face has more vertices than a nape."""
 
+TAIL_LENGTH = 0.25
+"""Body heights: a tail of one joint is at least this long; lamps and eyes are not."""
+
 CERTAIN = 0.15
 """A sum of cues smaller than this says nothing."""
 
@@ -148,6 +151,8 @@ def _tail(evidence: Evidence, tree: BodyTree, sides: Ints, legs: LimbPair, other
         branch = tree.below(child)
         points = np.concatenate([evidence.points_of(branch), evidence.positions[branch]])
         if points[:, 1].max() > evidence.positions[legs.attach, 1] + 0.35:
+            continue
+        if len(branch) < 2 and float(np.ptp(points @ ahead)) < TAIL_LENGTH:
             continue
         away = float((points.mean(0) - legs.centre) @ ahead)
         best = max(best, -away, key=abs)

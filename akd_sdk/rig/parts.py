@@ -28,6 +28,9 @@ ARM_REACH = 0.1
 LOPSIDED = 0.035
 """Body heights of mean distance from the mirror image beyond which a body counts as not symmetric."""
 
+LONE_ARM_REACH = 0.25
+"""The same where there are no legs to compare with: brows and horns are shorter."""
+
 NECK_AHEAD = 0.1
 """Shares of the trunk's length that a neck's first bone lies ahead of the forelegs' base."""
 
@@ -98,7 +101,8 @@ def find_parts(evidence: Evidence, mirror: Mirror) -> Parts:
 def _stands(evidence: Evidence, parts: Parts) -> bool:
     """Whether what lies in the middle of a body without legs is higher than long, as in a figure cut off at the hips."""
     axis = evidence.positions[[*parts.trunk, *(j for j in parts.head if parts.sides[j] == 0)]]
-    return parts.fore is not None and float(np.ptp(axis[:, 1])) > float(np.linalg.norm(np.ptp(axis[:, [0, 2]], axis=0)))
+    armed = parts.fore is not None and parts.fore.reach > LONE_ARM_REACH
+    return armed and float(np.ptp(axis[:, 1])) > float(np.linalg.norm(np.ptp(axis[:, [0, 2]], axis=0)))
 
 
 def _nothing(parts: Parts, note: str) -> Parts:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from akd_sdk.rig.evidence import Evidence
 from akd_sdk.rig.parts import Parts
 from akd_sdk.rig.skeleton import Chain, ContactPoint
+from akd_sdk.rig.tips import BARE_FOOT
 
 Array = NDArray[np.float64]
 
@@ -31,9 +32,8 @@ def find_soles(evidence: Evidence, parts: Parts, chains: tuple[Chain, ...]) -> t
 
 
 def _heel_and_toe(evidence: Evidence, parts: Parts, chain: Chain) -> list[tuple[str, int, Array]]:
-    joints = np.array(parts.tree.below(chain.joints[0]))
     forward, left = parts.facing.forward, parts.facing.left
-    of_leg = np.isin(evidence.owners, joints)
+    of_leg = evidence.vertices_of(parts.tree.below(chain.joints[0]))
     points, owners = evidence.points[of_leg], evidence.owners[of_leg]
     if len(points) < 3:
         return _bare_foot(evidence, parts, chain)
@@ -62,7 +62,7 @@ def _bare_foot(evidence: Evidence, parts: Parts, chain: Chain) -> list[tuple[str
     low = float(evidence.positions[parts.tree.below(chain.joints[0]), 1].min())
     here[1] = low
     tall = float(evidence.positions[chain.joints[0], 1]) - low
-    return [("heel", joint, here), ("toe", joint, np.asarray(here + 0.15 * tall * parts.facing.forward))]
+    return [("heel", joint, here), ("toe", joint, np.asarray(here + BARE_FOOT * tall * parts.facing.forward))]
 
 
 def leg_length(evidence: Evidence, rest: Array, chains: tuple[Chain, ...]) -> float:

@@ -306,7 +306,7 @@ def _gap(evidence: Evidence, part: list[int], inside: list[int], bare: bool) -> 
         apart = np.linalg.norm(evidence.positions[part[0]] - evidence.positions[inside], axis=1)
         k = int(apart.argmin())
         return float(apart[k]), inside[k]
-    owners = evidence.owners[np.isin(evidence.owners, inside)]
+    owners = evidence.owners[evidence.vertices_of(inside)]
     distances, index = cKDTree(there).query(here)
     k = int(distances.argmin())
     return float(distances[k]), int(owners[index[k]])

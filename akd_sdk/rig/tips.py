@@ -15,6 +15,9 @@ Array = NDArray[np.float64]
 
 TIP_KINDS = {"leg": "toe", "foreleg": "toe", "arm": "hand", "wing": "hand", "neck": "head", "tail": "tail", "finger": "other"}
 
+BARE_FOOT = 0.15
+"""Shares of the leg's height that a foot without skin is taken to reach ahead of the ankle."""
+
 
 def add_tips(evidence: Evidence, parts: Parts, chains: tuple[Chain, ...]) -> tuple[tuple[Chain, ...], tuple[Tip, ...]]:
     """The chains with their tips' indices, and the tips; a last joint without skin has its tip on the far side of its last bone."""
@@ -39,9 +42,9 @@ def _point(evidence: Evidence, parts: Parts, chain: Chain, kind: str) -> Array:
     points = evidence.points_of([joint])
     if len(points) < 3:
         points = evidence.points_of(parts.tree.below(joint))
-    if len(points) < 3:
-        return _beyond(evidence, parts, joint)
     forward, left = parts.facing.forward, parts.facing.left
+    if len(points) < 3:
+        return _beyond(evidence, parts, chain, kind)
     along, across = points @ forward, points @ left
     if kind == "toe":
         return _compose(forward, left, float(along.max()), float(points[:, 1].min()), float(here @ left))
@@ -62,8 +65,12 @@ def _compose(forward: Array, left: Array, ahead: float, height: float, across: f
     return np.asarray(ahead * forward + across * left + np.array([0.0, height, 0.0]))
 
 
-def _beyond(evidence: Evidence, parts: Parts, joint: int) -> Array:
-    """Half a bone on from a joint without skin."""
+def _beyond(evidence: Evidence, parts: Parts, chain: Chain, kind: str) -> Array:
+    """Half a bone on from a joint without skin; a foot that ends at the ankle points ahead."""
+    joint = chain.joints[-1]
+    here = evidence.positions[joint]
     parent = int(parts.tree.parents[joint])
-    bone = evidence.positions[joint] - evidence.positions[parent] if parent >= 0 else np.array([0.0, 0.1, 0.0])
-    return np.asarray(evidence.positions[joint] + 0.5 * bone)
+    bone = here - evidence.positions[parent] if parent >= 0 else np.array([0.0, 0.1, 0.0])
+    if kind == "toe" and abs(bone[1]) > np.hypot(bone[0], bone[2]):
+        return np.asarray(here + BARE_FOOT * abs(float(evidence.positions[chain.joints[0], 1] - here[1])) * parts.facing.forward)
+    return np.asarray(here + 0.5 * bone)
