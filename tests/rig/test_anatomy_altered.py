@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from disguise import bare_copy
 from numpy.typing import NDArray
+from opened import opened
 
-from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig, Skeleton, Transforms, complete
 from akd_sdk.rotations import decompose, quat_from_rotvec, quat_multiply
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @pytest.fixture(scope="module", params=["quadruped", "biped"])
 def rig(request: pytest.FixtureRequest, samples: Path) -> Rig:
-    return open_rig(samples / f"{request.param}.glb")
+    return opened(samples / f"{request.param}.glb")
 
 
 def with_world(skeleton: Skeleton, parents: NDArray[np.int64], world: Array) -> Skeleton:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from disguise import Disguise, bare_copy, disguise
 from numpy.typing import NDArray
+from opened import opened
 
-from akd_sdk.readers import open_rig
 from akd_sdk.rig import Anatomy, complete
 
 Array = NDArray[np.float64]
@@ -73,7 +73,7 @@ def sole_places(anatomy: Anatomy) -> dict[tuple[str, str], Array]:
 
 @pytest.mark.parametrize("name", FIVE)
 def test_shared_rig_is_found_the_same_in_disguise(shared: Path, name: str) -> None:
-    rig = open_rig(shared / "data" / "rigs" / name)
+    rig = opened(shared / "data" / "rigs" / name)
     bare = bare_copy(rig.skeleton)
     found = complete(bare, rig.skins)
     for seed, angle, scale in TURNS:
@@ -83,7 +83,7 @@ def test_shared_rig_is_found_the_same_in_disguise(shared: Path, name: str) -> No
 
 @pytest.mark.parametrize("name", ["quadruped", "biped"])
 def test_sample_is_found_the_same_in_disguise(samples: Path, name: str) -> None:
-    rig = open_rig(samples / f"{name}.glb")
+    rig = opened(samples / f"{name}.glb")
     bare = bare_copy(rig.skeleton)
     found = complete(bare, rig.skins)
     worn = disguise(bare, rig.skins, np.random.default_rng(5), 1.1, 0.3)

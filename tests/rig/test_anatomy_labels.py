@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from label_table import Score, score, shared_labels, truth_of
+from opened import opened
 
 from akd_sdk.errors import ReadError
-from akd_sdk.readers import open_rig
 
 EXACT = (
     "rigs/khronos/Fox.glb",
@@ -26,7 +26,7 @@ LEAST_RIGHT = 0.9
 
 @pytest.mark.parametrize("key", EXACT)
 def test_groups_of_the_five_rigs_equal_their_labels(shared: Path, key: str) -> None:
-    rig = open_rig(shared / "data" / key)
+    rig = opened(shared / "data" / key)
     truth = truth_of(rig, shared_labels(shared)[key])
     found = rig.skeleton.groups
     assert {rig.skeleton.names[j]: found[j] for j in truth} == {rig.skeleton.names[j]: group for j, group in truth.items()}
@@ -35,7 +35,7 @@ def test_groups_of_the_five_rigs_equal_their_labels(shared: Path, key: str) -> N
 
 @pytest.mark.parametrize("name", ["quadruped", "biped"])
 def test_groups_of_the_samples_equal_their_labels(samples: Path, name: str) -> None:
-    rig = open_rig(samples / f"{name}.glb")
+    rig = opened(samples / f"{name}.glb")
     entry = json.loads((samples / f"{name}.labels.json").read_text(encoding="utf-8"))
     truth = truth_of(rig, entry)
     assert {rig.skeleton.names[j]: rig.skeleton.groups[j] for j in truth} == {
@@ -49,7 +49,7 @@ def test_limb_joints_of_all_labelled_rigs_are_right_or_said_to_be_unknown(shared
     scores: dict[str, Score] = {}
     for key, entry in shared_labels(shared).items():
         try:
-            rig = open_rig(shared / "data" / key)
+            rig = opened(shared / "data" / key)
         except ReadError as fault:
             if "compression" not in str(fault):
                 raise

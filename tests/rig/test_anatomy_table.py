@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from opened import opened
 
-from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 
 PLACE = 0.03
@@ -104,7 +104,7 @@ TABLE = {
 
 @pytest.fixture(scope="module", params=sorted(TABLE))
 def case(request: pytest.FixtureRequest, shared: Path) -> tuple[Rig, Expected]:
-    return open_rig(shared / "data" / "rigs" / request.param), TABLE[request.param]
+    return opened(shared / "data" / "rigs" / request.param), TABLE[request.param]
 
 
 def test_pelvis_body_and_facing_are_the_table_s(case: tuple[Rig, Expected]) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from opened import opened
 
 from akd_sdk.kinematics import CurveKinematics
 from akd_sdk.kinematics.curves import curves_from_motion
-from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 from akd_sdk.rotations import matrix_from_quat, nearest_rotation
 
@@ -31,7 +31,7 @@ MOST_OUTSIDE = 0.08
 
 @pytest.fixture(scope="module", params=["quadruped", "biped"])
 def rig(request: pytest.FixtureRequest, samples: Path) -> Rig:
-    return open_rig(samples / f"{request.param}.glb")
+    return opened(samples / f"{request.param}.glb")
 
 
 def world_axes(rig: Rig) -> Array:
@@ -117,7 +117,7 @@ def test_knees_fold_back_and_elbows_forward(rig: Rig) -> None:
 
 @pytest.mark.parametrize("name", ARTISTS)
 def test_artists_clips_stay_within_the_limits(shared: Path, name: str) -> None:
-    rig = open_rig(shared / "data" / "rigs" / name)
+    rig = opened(shared / "data" / "rigs" / name)
     limits, names = rig.skeleton.limits, rig.skeleton.names
     clips = [c for c in rig.clips if not any(word in c.name.lower() for word in ("death", "attack", "survey"))]
     angles = np.concatenate([curves_from_motion(rig, clip).angles for clip in clips])

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opened import opened
 
 from akd_sdk.errors import RigError
-from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 from akd_sdk.views.rig_tokens import tokens_of
 from akd_sdk.views.tokens import GROUPS, MAX_TOKENS, Tokens
@@ -36,7 +36,7 @@ FIVE = {
 
 @pytest.fixture(scope="module", params=["quadruped", "biped"])
 def rig(request: pytest.FixtureRequest, samples: Path) -> Rig:
-    return open_rig(samples / f"{request.param}.glb")
+    return opened(samples / f"{request.param}.glb")
 
 
 def test_tokens_keep_the_conventions_of_bodies(rig: Rig) -> None:
@@ -106,7 +106,7 @@ def _same_place(tokens: Tokens, place: np.ndarray, group: int) -> float:
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("name", sorted(FIVE))
 def test_tokens_of_the_five_rigs_are_those_labelled_by_hand(shared: Path, name: str) -> None:
-    tokens = tokens_of(open_rig(shared / "data" / "rigs" / FIVE[name]))
+    tokens = tokens_of(opened(shared / "data" / "rigs" / FIVE[name]))
     with _prototype(shared) as rigs:
         body = rigs.load(name)
     tips = {i for i in range(len(body.names)) if not (body.par == i).any()}
