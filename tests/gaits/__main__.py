@@ -10,8 +10,8 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from .cases import sample_rigs, shared_rigs
-from .run import HEADER, Row, cases, marks, run
+from .cases import SENTENCES, sample_rigs, shared_rigs
+from .run import HEADER, SWAPPED, Row, animate, cases, marks, run
 
 
 def _one(arguments: tuple) -> Row:  # type: ignore[type-arg]
@@ -21,12 +21,21 @@ def _one(arguments: tuple) -> Row:  # type: ignore[type-arg]
     return run(*arguments)
 
 
+def _swapped(arguments: tuple) -> Row:  # type: ignore[type-arg]
+    import torch
+
+    torch.set_num_threads(1)
+    case, gait, seed, weights, said = arguments
+    return Row(case.name, case.body, gait, seed, *animate(case, gait, seed, weights, SENTENCES[case.body][said]))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gaits", description=__doc__)
     parser.add_argument("--seeds", default="0,1,2", help="seeds, separated by commas")
     parser.add_argument("--rigs", default="", help="names of rigs, separated by commas; all by default")
     parser.add_argument("--gaits", default="", help="gaits, separated by commas; all by default")
     parser.add_argument("--weights", type=Path, help="a weight file instead of the package's own")
+    parser.add_argument("--controls", action=argparse.BooleanOptionalAction, default=True, help="seed 0 with captions swapped")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     rigs = sample_rigs() + shared_rigs()
@@ -45,6 +54,15 @@ def main() -> int:
     results = marks(rows)
     for mark in results:
         print(mark.line())
+    if options.controls:
+        print("\nControl: another gait is said than is measured")
+        swapped = [(case, gait, seed, options.weights, SWAPPED[case.body][gait]) for case, gait, seed in work if seed == 0]
+        with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
+            made = pool.map(_swapped, swapped, chunksize=1)
+        failed = [not row.is_asked_gait for row in made]
+        for row in made:
+            print(row.line())
+        print(f"{'met ' if sum(failed) >= 0.9 * len(failed) else 'MISS'} {sum(failed)} of {len(failed)} fail the test of the gait not said")
     if len(rigs) < 7:
         print("the five rigs of others were not there (AKD_SHARED): the samples alone were measured", file=sys.stderr)
     return 0 if all(mark.met for mark in results) else 1

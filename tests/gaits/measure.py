@@ -38,6 +38,7 @@ class Measured:
     jitter: float
     airborne_s: float
     foot_range_mm: float
+    root_range_mm: float
 
 
 class Walker:
@@ -91,7 +92,6 @@ class Walker:
         cycle = fit_cycle(forward, times)
         limbs = tuple(self.case.legs)
         planted, speed = self._planted(points, root)
-        # Heights of the soles in millimetres at human size, to tell a still foot from a moving one.
         spread = np.ptp(points.reshape(len(points), -1, 3), axis=0).max() * self.human * 1e3
         low = points[..., 1].min(axis=(1, 2))
         gaits = ("walk", "trot", "pace", "gallop") if len(limbs) > 2 else ("walk", "run")
@@ -108,6 +108,7 @@ class Walker:
             jitter=self._jitter(world, cycle),
             airborne_s=longest(low > 0.02 * self.leg) / FPS,
             foot_range_mm=float(spread),
+            root_range_mm=float(np.ptp(root, axis=0).max() * self.human * 1e3),
         )
 
     def _planted(self, points: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

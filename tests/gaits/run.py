@@ -17,6 +17,12 @@ from .cases import GAITS, SENTENCES, RigCase
 from .measure import Measured, Walker
 
 SECONDS = 2.0
+SWAPPED = {
+    "quadruped": {"walk": "trot", "trot": "pace", "pace": "gallop", "gallop": "walk"},
+    "biped": {"walk": "run", "run": "walk"},
+}
+"""The control: for each gait that is measured, the one that is said."""
+CONTROL_RIGS = ("quadruped", "biped", "Fox", "CesiumMan")
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,12 @@ class Row:
             return self.duty > 0.5
         return self.duty < 0.5 if self.gait in ("run", "gallop") else True
 
+    @property
+    def is_asked_gait(self) -> bool:
+        """By phases, or by duty where both gaits of a body have the same phases."""
+        phased = self.own >= 0.9 and self.own > self.other
+        return phased if self.body == "quadruped" else phased and self.duty_fits
+
     def line(self) -> str:
         m = self.measured
         return (
@@ -73,11 +85,13 @@ HEADER = (
 )
 
 
-def animate(case: RigCase, gait: str, seed: int, weights: Path | None = None, sentence: str | None = None) -> tuple[Measured, float]:
+def animate(
+    case: RigCase, gait: str, seed: int, weights: Path | None = None, sentence: str | None = None, loop: bool = True
+) -> tuple[Measured, float]:
     """Make one case and measure its GLB."""
     start = time.perf_counter()
     animator = Animator.open(case.path, seed=seed, weights=weights)
-    motion = animator.animate(sentence or SENTENCES[case.body][gait], seconds=SECONDS, loop=True, name="made by the test")
+    motion = animator.animate(sentence or SENTENCES[case.body][gait], seconds=SECONDS, loop=loop, name="made by the test")
     with tempfile.TemporaryDirectory() as folder:
         path = animator.export(motion, Path(folder) / "case.glb")
         seconds = time.perf_counter() - start
