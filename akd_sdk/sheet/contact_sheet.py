@@ -61,8 +61,9 @@ class Stage:
 def contact_sheet(rig: Rig, motion: Motion, *, columns: int = 12, cell: tuple[int, int] = (300, 370)) -> Image.Image:
     """The character at `columns` moments of a motion, one row from its right side and one from three quarters, six a block.
 
-    All pictures share one scale and follow the travel; marks on the ground stand still in the world. Dots lie below planted contact
-    points where the motion knows them. `cell` is the width and the largest height of a picture in pixels.
+    All pictures share one scale and follow the travel; marks on the ground go by with it, also where a motion walks in place. Dots lie
+    below planted contact points, which are found where the motion does not say. `cell` is the width and the largest height of a picture
+    in pixels.
     Raises RigError: no skin to draw, a motion of another skeleton; AkdError: no columns, a cell too small to see anything in.
     """
     if columns < 1:
@@ -137,8 +138,8 @@ def _title(sheet: Image.Image, rig: Rig, motion: Motion, stage: Stage) -> None:
     words = f"marks every {stage.framing.tick:g} m"
     pen.text((x, 17), words, PALE, small, anchor="ra")
     x -= pen.textlength(words, small) + 24
-    if motion.contacts is None:
-        pen.text((x, 17), "contacts not known", PALE, small, anchor="ra")
+    if not rig.contact_points:
+        pen.text((x, 17), "no feet known", PALE, small, anchor="ra")
         return
     for words, colour in (("right foot planted", RIGHT), ("left foot planted", LEFT)):
         pen.text((x, 17), words, PALE, small, anchor="ra")

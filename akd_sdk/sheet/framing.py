@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.gait.contacts import ground_height
 from akd_sdk.gait.feet import contact_paths
-from akd_sdk.gait.travel import estimate_travel
+from akd_sdk.gait.travel import Travel, estimate_travel
 from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig
@@ -33,6 +33,7 @@ class Framing:
         frames: (moments,) frames of the motion.
         centres: (moments, 3) the point on the ground the picture follows, metres.
         yaws: (moments,) radians the picture has turned with the character.
+        passed: (moments,) metres of ground that have gone by, forwards; on a treadmill too.
         facing: (3, 3) maps the character frame to the world at the start.
         tick: metres between marks on the ground.
     """
@@ -40,6 +41,7 @@ class Framing:
     frames: Ints
     centres: Array
     yaws: Array
+    passed: Array
     facing: Array
     tick: float
 
@@ -62,19 +64,23 @@ def shown_frames(motion: Motion, count: int) -> Ints:
 
 
 def framing_of(rig: Rig, motion: Motion, frames: Ints) -> Framing:
-    """The camera follows the travel that is in the motion's root, and its turns; it looks at the ground where the feet find it."""
+    """The camera follows the travel that is in the motion's root, and its turns; it looks at the ground where the feet find it.
+
+    Where the motion walks in place, the ground passes by as the feet ask for.
+    """
     start = motion.root[0] * [1.0, 0.0, 1.0]
     start[1] = ground_height(rig, motion, contact_paths(rig, world_from_motion(rig.skeleton, motion))) if rig.contact_points else 0.0
-    path = np.zeros((motion.frames, 3))
-    if motion.travel is not None:
-        path = motion.travel
-    elif rig.skeleton.pelvis >= 0:
-        travel = estimate_travel(rig, motion)
-        path = travel.path if travel.in_root else path
-    yaws = path[frames, 2]
-    centres = np.stack([_turn(yaw) @ start for yaw in yaws])
-    centres[:, [0, 2]] += path[frames, :2]
-    return Framing(frames, centres, yaws, rig.facing, _tick(rig.height))
+    travel = estimate_travel(rig, motion) if rig.skeleton.pelvis >= 0 else Travel(np.zeros((motion.frames, 3)), False)
+    followed = travel.path if travel.in_root else np.zeros((motion.frames, 3))
+    turns = np.stack([_turn(float(yaw)) for yaw in travel.path[:, 2]])
+    places = turns @ start
+    places[:, [0, 2]] += travel.path[:, :2]
+    ahead = turns @ rig.forward
+    steps = np.einsum("fi,fi->f", np.diff(places, axis=0), 0.5 * (ahead[1:] + ahead[:-1]))
+    passed = np.concatenate([[0.0], np.cumsum(steps)])
+    centres = np.stack([_turn(float(yaw)) @ start for yaw in followed[frames, 2]])
+    centres[:, [0, 2]] += followed[frames, :2]
+    return Framing(frames, centres, followed[frames, 2], passed[frames], rig.facing, _tick(rig.height))
 
 
 def _turn(yaw: float) -> Array:

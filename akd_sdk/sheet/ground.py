@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from akd_sdk.gait.contacts import find_contacts
 from akd_sdk.gait.feet import contact_paths
 from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
@@ -46,13 +47,17 @@ class Canvas:
 
 
 def planted_points(rig: Rig, motion: Motion, framing: Framing) -> list[list[tuple[Array, bool]]]:
-    """For each moment the planted contact points, put down on the ground, and whether they are left ones."""
+    """For each moment the planted contact points, put down on the ground, and whether they are left ones; found where the motion does
+    not say."""
     points = rig.contact_points
-    if motion.contacts is None or motion.contacts.shape[1] != len(points) or not points:
+    if not points:
         return [[] for _ in framing.frames]
     paths = contact_paths(rig, world_from_motion(rig.skeleton, motion)[framing.frames])
     paths[..., 1] = framing.centres[:, None, 1]
-    planted = motion.contacts[framing.frames]
+    contacts = motion.contacts
+    if contacts is None or contacts.shape[1] != len(points):
+        contacts = find_contacts(rig, motion)
+    planted = contacts[framing.frames]
     return [
         [(paths[moment, k], point.limb.startswith("L")) for k, point in enumerate(points) if planted[moment, k]]
         for moment in range(len(framing.frames))
@@ -64,8 +69,7 @@ def draw_ground(canvas: Canvas, framing: Framing, moment: int, half_width: float
     height, width = canvas.size
     image = Image.new("RGB", (width, height), BACKGROUND)
     pen = ImageDraw.Draw(image)
-    forward = framing.heading(0)[:, 2]
-    across = framing.heading(0)[:, 0]
+    across, _, forward = framing.heading(moment).T
     unit = max(2, height // 300)
     reach = width / canvas.scale
     if canvas.level:
@@ -74,10 +78,10 @@ def draw_ground(canvas: Canvas, framing: Framing, moment: int, half_width: float
         corners = np.array([(-reach, -half_width), (reach, -half_width), (reach, half_width), (-reach, half_width)])
         strip = canvas.place(canvas.centre + corners @ np.stack([forward, across]))
         pen.polygon([(float(x), float(y)) for x, y, _ in strip], fill=GROUND)
-    done = float((canvas.centre - framing.centres[0]) @ forward)
+    done = float(framing.passed[moment])
     for k in range(math.ceil((done - reach) / framing.tick), math.floor((done + reach) / framing.tick) + 1):
         long = k % 5 == 0
-        at = framing.centres[0] + k * framing.tick * forward
+        at = canvas.centre + (k * framing.tick - done) * forward
         if canvas.level:
             x = float(canvas.place(at)[0])
             ends = (x, canvas.origin[1], x, canvas.origin[1] + (11 if long else 6) * unit)

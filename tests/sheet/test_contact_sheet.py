@@ -18,7 +18,7 @@ from akd_sdk.rig import ContactPoint, Rig
 from akd_sdk.sheet import contact_sheet, save_sheet
 from akd_sdk.sheet.contact_sheet import FOOT, MARGIN, TITLE
 from akd_sdk.sheet.framing import framing_of, shown_frames
-from akd_sdk.sheet.ground import LEFT, LINE, MARK, RIGHT
+from akd_sdk.sheet.ground import LEFT, LINE, MARK, RIGHT, planted_points
 from akd_sdk.sheet.model import model_of, rest_normals
 
 CELL = (160, 180)
@@ -174,6 +174,14 @@ def test_planted_feet_get_dots_of_their_side(dog: Rig) -> None:
         for picture, seen, missing in ((first, LEFT, RIGHT), (last, RIGHT, LEFT)):
             assert dots(picture, seen) > 8
             assert dots(picture, missing) == 0
+
+
+def test_planted_feet_are_found_where_the_motion_does_not_say(dog: Rig) -> None:
+    motion = resting(dog)
+    planted = planted_points(dog, motion, framing_of(dog, motion, shown_frames(motion, 12)))
+    assert len(dog.contact_points) >= 4
+    assert [len(moment) for moment in planted] == [len(dog.contact_points)] * 12, "who stands stands on all feet"
+    assert all(point[1] == 0.0 for point, _ in planted[0])
 
 
 def test_light_changes_with_the_normal(person: Rig) -> None:
