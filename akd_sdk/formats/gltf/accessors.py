@@ -67,11 +67,6 @@ def integers(document: Document, index: int, kinds: tuple[str, ...], where: str)
     return values[:, 0] if accessor["type"] == "SCALAR" else values
 
 
-def count_of(document: Document, index: int) -> int:
-    """How many elements an accessor has."""
-    return integer(document.items("accessors")[index], "count", f"accessor {index}", low=1)
-
-
 def view_bytes(document: Document, index: int) -> memoryview:
     """The bytes of a buffer view."""
     start, length, buffer, _ = _view(document, index)

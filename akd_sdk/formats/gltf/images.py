@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.accessors import view_bytes
 from akd_sdk.formats.gltf.container import Document, resource
-from akd_sdk.formats.gltf.fields import child, integer, optional_reference, reference, text
+from akd_sdk.formats.gltf.fields import child, optional_reference, reference, text
 
 LARGEST_SIDE: Final = 1024
 """Pixels; larger pictures are scaled down."""
@@ -46,11 +46,6 @@ def texture_rgba(document: Document, texture: int, where: str) -> NDArray[np.uin
     if uri is None:
         raise ReadError(f"{here} has no data")
     return _decode(resource(document.path, uri, here), here)
-
-
-def texture_index(info: dict[str, object], where: str) -> int:
-    """The texture that a textureInfo object names."""
-    return integer(info, "index", where)
 
 
 def _decode(data: bytes, where: str) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
 from akd_sdk.formats.gltf.fields import Json, child, integer, label, numbers
-from akd_sdk.formats.gltf.images import texture_index, texture_rgba
+from akd_sdk.formats.gltf.images import texture_rgba
 from akd_sdk.rig import Material
 
 WHITE = (1.0, 1.0, 1.0, 1.0)
@@ -63,7 +63,7 @@ class Materials:
         item = self._items[index]
         where = label("material", index, item.get("name"))
         colour, info = self._base(item, where)
-        texture = self._texture(texture_index(info, where), where) if info else None
+        texture = self._texture(integer(info, "index", where), where) if info else None
         name = item.get("name")
         return Material(name if isinstance(name, str) and name else f"material_{index}", colour, texture)
 
