@@ -127,25 +127,28 @@ def _caption(picture: Image.Image, time: str, view: str) -> None:
 
 
 def _title(sheet: Image.Image, rig: Rig, motion: Motion, stage: Stage) -> None:
-    """Rig, clip, length; on the right what dots and marks mean."""
+    """Rig, clip, length; on the right, as far as there is room, what marks and dots mean."""
     pen = ImageDraw.Draw(sheet)
+    large, small = ImageFont.load_default(20), ImageFont.load_default(14)
+    pen.text((MARGIN, 12), f"{rig.name}: {motion.name}", INK, large)
+    start = MARGIN + pen.textlength(f"{rig.name}: {motion.name}", large) + 18
+    end = float(sheet.width - MARGIN)
     loop = ", loop" if motion.loop else ""
-    pen.text((MARGIN, 12), f"{rig.name}: {motion.name}", INK, ImageFont.load_default(20))
-    start = MARGIN + pen.textlength(f"{rig.name}: {motion.name}", ImageFont.load_default(20)) + 18
-    small = ImageFont.load_default(14)
-    pen.text((start, 17), f"{motion.duration:.2f} s, {motion.frames} frames at {motion.fps:.4g} fps{loop}", PALE, small)
-    x = float(sheet.width - MARGIN)
-    words = f"marks every {stage.framing.tick:g} m"
-    pen.text((x, 17), words, PALE, small, anchor="ra")
-    x -= pen.textlength(words, small) + 24
-    if not rig.contact_points:
-        pen.text((x, 17), "no feet known", PALE, small, anchor="ra")
-        return
-    for words, colour in (("right foot planted", RIGHT), ("left foot planted", LEFT)):
-        pen.text((x, 17), words, PALE, small, anchor="ra")
-        x -= pen.textlength(words, small) + 10
-        pen.ellipse((x - 8, 20, x + 2, 30), fill=colour)
-        x -= 24
+    length = f"{motion.duration:.2f} s, {motion.frames} frames at {motion.fps:.4g} fps{loop}"
+    legend: list[tuple[str, tuple[int, int, int] | None]] = [(f"marks every {stage.framing.tick:g} m", None)]
+    legend += [("right foot planted", RIGHT), ("left foot planted", LEFT)] if rig.contact_points else [("no feet known", None)]
+    for words, dot in [(length, None), *legend]:
+        room = pen.textlength(words, small) + (18 if dot else 0)
+        if end - start < room:
+            return
+        if words == length:
+            pen.text((start, 17), words, PALE, small)
+            start += room + 24
+            continue
+        pen.text((end, 17), words, PALE, small, anchor="ra")
+        if dot:
+            pen.ellipse((end - room, 20, end - room + 10, 30), fill=dot)
+        end -= room + 22
 
 
 def save_sheet(image: Image.Image, path: str | PathLike[str], *, force: bool = False) -> Path:

@@ -22,6 +22,8 @@ KEY, FILL = _unit(-0.45, 0.70, 0.60), _unit(0.75, 0.10, 0.55)
 KEY_LIGHT, FILL_LIGHT, SKY_LIGHT, GROUND_LIGHT = 0.78, 0.22, 0.34, 0.20
 RIM_SHADE = 0.30
 """How much surfaces darken where they turn away from the viewer: outlines stay readable on any background."""
+DARKEST_BASE = 0.025
+"""Base colours are lifted to at least this: the limbs of a black character can be told apart."""
 FAR_FADE = 0.35
 """How much the far side of the body goes over into the background: near and far legs can be told apart."""
 HAZE = np.array([0.80, 0.82, 0.85], dtype=np.float32)
@@ -45,7 +47,8 @@ def shade(model: Model, frame: int, rows: Array, visible: Visible, far_depth: fl
     light = KEY_LIGHT * key + FILL_LIGHT * fill + SKY_LIGHT * sky + GROUND_LIGHT * (1.0 - sky)
     edge = 1.0 - np.clip(normals[:, 2], 0.0, 1.0)
     light *= 1.0 - RIM_SHADE * edge * edge * edge
-    colour = _encode(np.clip(_base(model, mixed, visible.triangles) * light[:, None], 0.0, 1.0))
+    base = DARKEST_BASE + (1.0 - DARKEST_BASE) * _base(model, mixed, visible.triangles)
+    colour = _encode(np.clip(base * light[:, None], 0.0, 1.0))
     far = FAR_FADE * np.clip(-visible.depth / far_depth, 0.0, 1.0)[:, None]
     return np.asarray(colour * (1.0 - far) + HAZE * far, dtype=np.float32)
 

@@ -181,7 +181,7 @@ def test_planted_feet_are_found_where_the_motion_does_not_say(dog: Rig) -> None:
     planted = planted_points(dog, motion, framing_of(dog, motion, shown_frames(motion, 12)))
     assert len(dog.contact_points) >= 4
     assert [len(moment) for moment in planted] == [len(dog.contact_points)] * 12, "who stands stands on all feet"
-    assert all(point[1] == 0.0 for point, _ in planted[0])
+    assert all(abs(point[1]) < 0.005 for point, _ in planted[0])
 
 
 def test_light_changes_with_the_normal(person: Rig) -> None:
