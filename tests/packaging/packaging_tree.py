@@ -24,13 +24,20 @@ def call(command: Sequence[str | Path], *, cwd: Path, path: Sequence[Path | str]
 
 
 PROBE = """
-import importlib.util, json, pkgutil, sys
-import akd_sdk, akd_sdk.schemas, akd_sdk.exporters
-found = {"akd_sdk": akd_sdk.__file__}
-for module in pkgutil.walk_packages(akd_sdk.__path__, "akd_sdk."):
-    found[module.name] = importlib.util.find_spec(module.name).origin
-import exporters
-print(json.dumps({"modules": found, "exporters": exporters.__file__, "schemas": akd_sdk.schemas.__file__}))
+import importlib.util, json, pkgutil
+import akd_sdk, akd_sdk.schemas
+
+found = {"akd_sdk": akd_sdk.__file__, "akd_sdk.schemas": akd_sdk.schemas.__file__}
+
+def walk(path, prefix):
+    for module in pkgutil.iter_modules(path, prefix):
+        spec = module.module_finder.find_spec(module.name)
+        found.setdefault(module.name, spec.origin)
+        walk(spec.submodule_search_locations or (), module.name + ".")
+
+walk(akd_sdk.__path__, "akd_sdk.")
+found["akd_sdk.exporters"] = importlib.util.find_spec("akd_sdk.exporters").origin
+print(json.dumps({"modules": found, "exporters": importlib.util.find_spec("exporters").origin}))
 """
 
 
