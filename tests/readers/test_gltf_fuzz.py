@@ -28,7 +28,7 @@ ODD_VALUES: list[Any] = [
     None, True, -1, 0, 1, 2, 5, 255, 65536, 2**31, 2**53, 10**40, 0.5, -1e-30, 1e15, 1e308, "", "x", "../x", "\u0000", [], [1], {},
     {"a": 1}, [0.0] * 3, [1e14] * 3, [1e-20] * 3, [0, 0, 0, 1], 5126, 5121, "VEC3", "SCALAR", "MAT4", "CUBICSPLINE",
 ]  # fmt: skip
-SLOWEST_S = 5.0
+SLOWEST_S = 5.0  # of processor time, so that a busy machine changes nothing
 
 
 def good_file() -> Post:
@@ -112,7 +112,7 @@ def damaged(file: Post, seed: int) -> bytes:
 def attempt(path: Path, data: bytes) -> str:
     """The kind of answer; anything but a rig or an AkdError is raised on."""
     path.write_bytes(data)
-    started = time.perf_counter()
+    started = time.process_time()
     rig, refusal = None, None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -120,7 +120,7 @@ def attempt(path: Path, data: bytes) -> str:
             rig = open_rig(path)
         except AkdError as fault:
             refusal = fault
-    assert time.perf_counter() - started < SLOWEST_S
+    assert time.process_time() - started < SLOWEST_S
     if rig is None:
         assert str(refusal).startswith(str(path))
         assert "\n" not in str(refusal)

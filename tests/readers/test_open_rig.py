@@ -15,7 +15,7 @@ from akd_sdk.readers import open as open_module
 from akd_sdk.readers import open_rig
 from akd_sdk.readers.open import GROUP
 
-SLOWEST_S = 10.0
+SLOWEST_S = 10.0  # of processor time, so that a busy machine changes nothing
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".GLB", ".vrm", ".gltf"])
@@ -90,7 +90,7 @@ def _answers(folder: Path, pattern: str = "*") -> dict[str, list[str]]:
     files = sorted(p for p in folder.rglob(pattern) if p.suffix in (".glb", ".gltf", ".vrm"))
     assert files
     for path in files:
-        started = time.perf_counter()
+        started = time.process_time()
         refusal = None
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -98,7 +98,7 @@ def _answers(folder: Path, pattern: str = "*") -> dict[str, list[str]]:
                 open_rig(path)
             except AkdError as fault:
                 refusal = fault
-        assert time.perf_counter() - started < SLOWEST_S, path.name
+        assert time.process_time() - started < SLOWEST_S, path.name
         if refusal is None:
             answers.setdefault("read", []).append(path.name)
             continue
