@@ -109,12 +109,21 @@ def _at_rest(evidence: Evidence, parts: Parts) -> Array:
 
 
 def _solve_parents(evidence: Evidence, parts: Parts, labels: Labels) -> Ints:
-    """The body's tree; what is no body hangs on its parent in the file, ancestors of the body stay still."""
+    """The body's tree; what is no body hangs on its parent in the file, ancestors of the body stay still.
+
+    A control or an ancestor to which stray vertices are bound follows the joint of the body (for one of the middle: of the middle) that
+    shares most skin with it: vertices that stayed behind would tear the skin.
+    """
     still = [role == "ancestor" for role in labels.roles]
     parents = parts.tree.parents.copy()
+    body = np.flatnonzero(parts.tree.body)
     for j in np.flatnonzero(~parts.tree.body):
         parent = int(evidence.parents[j])
-        parents[j] = -1 if still[j] or parent < 0 or still[parent] else parent
+        if evidence.mass[j] > 0.0:
+            touch = evidence.touch[j, body] * ((parts.sides[body] == 0) | (parts.sides[j] == parts.sides[body]))
+            parents[j] = body[int(touch.argmax())] if touch.max() > 0.0 else parts.tree.root
+        else:
+            parents[j] = -1 if still[j] or parent < 0 or still[parent] else parent
     return parents
 
 

@@ -155,3 +155,22 @@ def test_any_skeleton_gives_an_answer_and_a_tree(seed: int) -> None:
     assert np.isfinite(found.skeleton.limits).all()
     assert abs(np.linalg.norm(found.forward) - 1.0) < 1e-9
     assert found.body != "unknown" or found.notes
+
+
+def test_vertices_bound_to_the_root_by_mistake_move_with_the_body(rig: Rig) -> None:
+    """Exporters leave a few vertices on a control; if it stayed still, the skin would tear."""
+    trunk = [j for j, group in enumerate(rig.skeleton.groups) if group in ("trunk", "torso")]
+    skins = []
+    for skin in rig.skins:
+        owners = skin.joints[np.arange(len(skin.joints)), skin.weights.argmax(1)]
+        stray = np.flatnonzero(np.isin(owners, trunk))[:6]
+        joints = skin.joints.copy()
+        joints[stray] = 0
+        binds = skin.inverse_binds.copy()
+        binds[0] = np.linalg.inv(rig.skeleton.rest_world[0]) @ rig.skeleton.rest_world[trunk[0]] @ binds[trunk[0]]
+        skins.append(replace(skin, joints=joints, inverse_binds=binds))
+    found = complete(bare_copy(rig.skeleton), tuple(skins)).skeleton
+    assert found.roles[0] == "ancestor"
+    assert found.groups == rig.skeleton.groups
+    assert found.solve_parents[0] in trunk
+    np.testing.assert_array_equal(found.solve_parents[1:], rig.skeleton.solve_parents[1:])
