@@ -14,7 +14,7 @@ INSTALL = $(PIP) install --quiet --no-build-isolation -c constraints.txt
 TORCH = $(shell sed -n 's/^torch==//p' constraints.txt)
 
 ENGINES = tests/engines
-ENGINE_MODULES = $(and $(wildcard $(ENGINES)/package.json),$(shell command -v npm),$(ENGINES)/node_modules/.installed)
+ENGINE_MODULES = $(if $(shell command -v npm),$(ENGINES)/node_modules/.installed)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint pytest gaits bench clean
@@ -60,6 +60,6 @@ $(VENV)/.test: $(VENV)/.core
 	$(INSTALL) -e ".[test]"
 	@touch $@
 
-$(ENGINES)/node_modules/.installed: $(ENGINES)/package.json
-	npm install --prefix $(ENGINES) --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error
+$(ENGINES)/node_modules/.installed: $(ENGINES)/package-lock.json
+	npm ci --prefix $(ENGINES) --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
