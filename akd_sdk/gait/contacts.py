@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length, rest_hip_height, standing_height
 from akd_sdk.gait.ground import ground_velocities, move_points
+from akd_sdk.gait.smoothing import runs
 from akd_sdk.gait.stance import is_made, stance_by_cycle, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
 from akd_sdk.kinematics import world_from_motion
@@ -15,7 +16,6 @@ from akd_sdk.rig import Rig
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 LOW_LEGS, HIGH_LEGS = 0.02, 0.04
 """Heights over the ground, leg lengths, under which a point may be planted and above which it is let go."""
@@ -32,17 +32,6 @@ SOLE_SLACK = 0.05
 def ground_height(rig: Rig, motion: Motion, paths: Array) -> float:
     """Height of the ground, metres: 0 for what the SDK makes, where the feet stand for a file's motion."""
     return 0.0 if is_made(motion) or not paths.size else standing_height(paths[..., 1], feet_of(rig), leg_length(rig))
-
-
-def runs(mask: Bools, loop: bool) -> list[Ints]:
-    """Stretches of True as arrays of frames in time order; where `loop`, the last frame is followed by the first."""
-    frames = np.flatnonzero(mask)
-    if not len(frames):
-        return []
-    stretches = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
-    if loop and len(stretches) > 1 and mask[0] and mask[-1]:
-        stretches[0] = np.concatenate([stretches.pop(), stretches[0]])
-    return stretches
 
 
 def hold(start: Bools, keep: Bools, loop: bool) -> Bools:

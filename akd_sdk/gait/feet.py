@@ -35,6 +35,11 @@ class Foot:
     chain: tuple[int, ...]
     kind: str
 
+    @property
+    def is_peg(self) -> bool:
+        """Whether the sole is a part of the lower leg, so that it cannot turn by itself."""
+        return len(self.chain) == 2
+
 
 def _place_on(chain: tuple[int, ...], skeleton: Skeleton, joint: int) -> int:
     """Position in the chain of the joint or its nearest solve ancestor there, -1 where there is none."""
@@ -56,7 +61,9 @@ def feet_of(rig: Rig) -> tuple[Foot, ...]:
         for candidate in rig.skeleton.chains:
             places = [_place_on(candidate.joints, rig.skeleton, joint) for joint in joints]
             if candidate.kind in LEG_KINDS and min(places) >= 0:
-                chain, kind = tuple(candidate.joints[: min(places) + 1]), candidate.kind
+                # a heel that the skin gives to the lower leg does not make that the foot
+                place = min(places) if min(places) > 1 else max(places)
+                chain, kind = tuple(candidate.joints[: place + 1]), candidate.kind
                 break
         feet.append(Foot(limb, points, chain, kind))
     return tuple(feet)

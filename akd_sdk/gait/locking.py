@@ -51,6 +51,11 @@ class _Leg:
     stands: Bools
     missing: Array
 
+    @property
+    def end(self) -> Array:
+        """Where the limb's end is to be, (frames, 3): the foot's joint, the sole of a peg."""
+        return self.placed.sole if self.foot.is_peg else self.placed.position
+
 
 def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     """The motion with planted contact points held still on the ground by their limbs, and no contact point under it.
@@ -66,13 +71,15 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     world = in_place_world(rig, motion, travel)[:count]
     height = ground_height(rig, motion, contact_paths(rig, world))
     floor = Floor(travel.path[:count], travel.path[-1] if motion.loop else None, rig.facing, height, leg_length(rig))
-    feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 2)
+    feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 1)
     if not feet:
         return motion.with_(contacts=planted)
     blend = BLEND_S * motion.fps
     held = planted[:count].copy()
     for _ in range(ROUNDS):
         posed, legs = _pose(rig, world, feet, held, floor, blend)
+        if any(foot.is_peg for foot in feet):  # a peg's sole turns with its leg: once more from where it came to stand
+            posed, legs = _pose(rig, posed, feet, held, floor, blend)
         missed = [leg.stands & (leg.missing > MISSED * leg_length(rig)) for leg in legs]
         if not np.any(missed):
             break
@@ -100,7 +107,7 @@ def _foot_motion(rig: Rig, world: Array, foot: Foot) -> FootMotion:
     turn = nearest_rotation(world[:, joint, :3, :3]) @ nearest_rotation(rig.skeleton.rest_world[joint, :3, :3]).T
     position = world[:, joint, :3, 3].copy()
     arms = contact_paths(rig, world)[:, foot.points] - position[:, None]
-    return FootMotion(position, turn, np.einsum("fji,fkj->fki", turn, arms))
+    return FootMotion(position, turn, np.einsum("fji,fkj->fki", turn, arms), foot.is_peg)
 
 
 def _stand(rig: Rig, world: Array, foot: Foot, planted: Bools, floor: Floor) -> _Leg:
@@ -118,9 +125,9 @@ def _shift_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
     shift = smooth_fit(common, weight, blend, loop)
     moved = []
     for leg in legs:
-        was = FootMotion(leg.was.position + shift, leg.was.turn, leg.was.offsets)
+        was = replace(leg.was, position=leg.was.position + shift)
         placed = np.where(leg.stands[:, None], leg.placed.position, was.position)
-        moved.append(replace(leg, was=was, placed=FootMotion(placed, leg.placed.turn, leg.placed.offsets)))
+        moved.append(replace(leg, was=was, placed=replace(leg.placed, position=placed)))
     matrices = np.tile(np.eye(4), (len(world), 1, 1))
     matrices[:, :3, 3] = shift
     return move_world(rig.skeleton, world, matrices), moved
@@ -136,15 +143,18 @@ def _swing(leg: _Leg, floor: Floor, blend: float, loop: bool) -> _Leg:
     lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.offsets).min(axis=1)
     needed = floor.height - lowest_arm - leg.was.position[:, 1]
     faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), leg.stands, 0.5 * blend, loop)
-    return replace(leg, placed=FootMotion(leg.was.position + faded[:, :3], np.asarray(turn), leg.was.offsets))
+    return replace(leg, placed=replace(leg.was, position=leg.was.position + faded[:, :3], turn=np.asarray(turn)))
 
 
 def _chain(rig: Rig, world: Array, foot: Foot) -> tuple[Array, LimbBends]:
-    """Points (frames, joints, 3) of a foot's chain and how it bends."""
+    """Points (frames, bones + 1, 3) of a foot's chain and how it bends; a peg's ends in its sole."""
     joints = np.array(foot.chain, dtype=np.int64)
     points = world[:, joints][..., :3, 3]
-    turns = nearest_rotation(world[:, joints[:-1], :3, :3])
-    rest = nearest_rotation(rig.skeleton.rest_world[joints[:-1], :3, :3])
+    if foot.is_peg:
+        points = np.concatenate([points, _foot_motion(rig, world, foot).sole[:, None]], axis=1)
+    carriers = joints[: points.shape[1] - 1]
+    turns = nearest_rotation(world[:, carriers][..., :3, :3])
+    rest = nearest_rotation(rig.skeleton.rest_world[carriers][:, :3, :3])
     left = rig.facing[:, 0] if foot.kind == "leg" else -rig.facing[:, 0]
     axes, folds = bending_axes(points, turns, np.einsum("bji,j->bi", rest, left))
     return points, LimbBends(axes, folds)
@@ -156,7 +166,7 @@ def _lower_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
     for leg in legs:
         points, bends = _chain(rig, world, leg.foot)
         longest = REACH * reach(points, bends)
-        away = points[:, 0] - leg.placed.position
+        away = points[:, 0] - leg.end
         level = np.hypot(away[:, 0], away[:, 2])
         allowed = np.sqrt(np.maximum(longest**2 - level**2, 0.0))
         needed = np.where(leg.stands, np.maximum(needed, away[:, 1] - allowed), needed)
@@ -173,18 +183,19 @@ def _reach_foot(rig: Rig, world: Array, leg: _Leg) -> tuple[Array, Array]:
     """World transforms with one leg's foot put where it is placed, all that hangs on the leg following; and what it misses (frames,)."""
     skeleton, chain = rig.skeleton, leg.foot.chain
     points, bends = _chain(rig, world, leg.foot)
-    solution = solve_limb(points, leg.placed.position, bends)
+    solution = solve_limb(points, leg.end, bends)
     foot_turn = leg.placed.turn @ np.swapaxes(leg.was.turn, -1, -2)
-    turns = np.concatenate([solution.turns, foot_turn[:, None]], axis=1)
+    turns = np.concatenate([solution.turns, foot_turn[:, None]], axis=1)[:, : len(chain)]
+    points, moved_points = points[:, : len(chain)], solution.points[:, : len(chain)]
     matrices = np.zeros((*turns.shape[:2], 4, 4))
     matrices[..., :3, :3] = turns
-    matrices[..., :3, 3] = solution.points - np.einsum("fkij,fkj->fki", turns, points)
+    matrices[..., :3, 3] = moved_points - np.einsum("fkij,fkj->fki", turns, points)
     matrices[..., 3, 3] = 1.0
     moved = world.copy()
     for j, place in enumerate(_followers(skeleton, chain)):
         if place >= 0:
             moved[:, j] = matrices[:, place] @ world[:, j]
-    return moved, np.linalg.norm(solution.points[:, -1] - leg.placed.position, axis=-1)
+    return moved, np.linalg.norm(solution.points[:, -1] - leg.end, axis=-1)
 
 
 def _followers(skeleton: Skeleton, chain: tuple[int, ...]) -> Ints:

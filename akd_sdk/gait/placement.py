@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from akd_sdk.gait.contacts import runs
 from akd_sdk.gait.ground import compose_ground, ground_matrices, inverse_ground, move_points
+from akd_sdk.gait.smoothing import runs
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -30,11 +30,18 @@ class FootMotion:
         turn: (frames, 3, 3) world rotation of that joint against rest.
         offsets: (frames, points, 3) from the joint to the foot's contact points in the world axes at rest (turned by `turn` they lead to
             the points), metres.
+        peg: whether the sole cannot turn by itself.
     """
 
     position: Array
     turn: Array
     offsets: Array
+    peg: bool = False
+
+    @property
+    def sole(self) -> Array:
+        """(frames, 3), the middle of the contact points, metres."""
+        return np.asarray(self.points().mean(axis=1))
 
     def points(self) -> Array:
         """(frames, points, 3), metres."""
@@ -57,14 +64,15 @@ def place_foot(foot: FootMotion, planted: Bools, floor: Floor) -> FootMotion:
     """The foot with its place put right in every stance (frames with a planted point); other frames are as they were.
 
     planted: (frames, points). In each stance one heading and one spot are kept (the mean of what the motion has), the roll is taken
-    out, and the pitch decides which point carries: heel, both, or toe. Carrying points are on the ground and do not move over it.
+    out, and the pitch decides which point carries: heel, both, or toe. Carrying points are on the ground and do not move over it. A peg
+    keeps its turn.
     """
     position, turn = foot.position.copy(), foot.turn.copy()
     for run in runs(np.asarray(planted.any(axis=1)), floor.lap is not None):
         path = _path_of(run, floor)
-        stands = FootMotion(foot.position[run], foot.turn[run], foot.offsets[run])
+        stands = replace(foot, position=foot.position[run], turn=foot.turn[run], offsets=foot.offsets[run])
         position[run], turn[run] = _stand(stands, planted[run], path, floor)
-    return FootMotion(position, turn, foot.offsets)
+    return replace(foot, position=position, turn=turn)
 
 
 def _path_of(run: Ints, floor: Floor) -> Array:
@@ -80,13 +88,16 @@ def _path_of(run: Ints, floor: Floor) -> Array:
 def _stand(foot: FootMotion, planted: Bools, path: Array, floor: Floor) -> tuple[Array, Array]:
     """Positions and turns, in place, of a foot through one stance."""
     over_ground = ground_matrices(path)[:, :3, :3] @ foot.turn
-    heading, pitch = _heading_and_pitch(over_ground, floor.facing)
-    turn = _turn(np.full(len(pitch), heading), _flattened(pitch), floor.facing)
+    if foot.peg:
+        turn = over_ground
+        spread = np.einsum("fij,fkj->fki", turn, foot.offsets).mean(axis=0)
+    else:
+        heading, pitch = _heading_and_pitch(over_ground, floor.facing)
+        turn = _turn(np.full(len(pitch), heading), _flattened(pitch), floor.facing)
+        spread = foot.offsets.mean(axis=0) @ _turn(np.array([heading]), np.zeros(1), floor.facing)[0].T
     arms = np.einsum("fij,fkj->fki", turn, foot.offsets)
     share = _shares(arms[..., 1], SHARED_LEGS * floor.leg)
     weight = share * (planted.any(axis=1, keepdims=True))
-    flat = _turn(np.array([heading]), np.zeros(1), floor.facing)[0]
-    spread = np.einsum("ij,kj->ki", flat, foot.offsets.mean(axis=0))
     points = move_points(path, foot.points())
     spot = np.einsum("fk,fki->i", weight, points - spread) / weight.sum()
     position = np.einsum("fk,fki->fi", share, spot + spread - arms)

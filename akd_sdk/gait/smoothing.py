@@ -9,8 +9,20 @@ from scipy.sparse.linalg import splu
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 _ROUNDS = 12
+
+
+def runs(mask: Bools, loop: bool) -> list[Ints]:
+    """Stretches of True as arrays of frames in time order; where `loop`, the last frame is followed by the first."""
+    frames = np.flatnonzero(mask)
+    if not len(frames):
+        return []
+    stretches = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
+    if loop and len(stretches) > 1 and mask[0] and mask[-1]:
+        stretches[0] = np.concatenate([stretches.pop(), stretches[0]])
+    return stretches
 
 
 def _penalty(count: int, stiffness: float, loop: bool) -> sparse.csc_matrix:
@@ -58,10 +70,10 @@ def smooth_above(lowest: Array, values: Array, fixed: Bools, blend_frames: float
     for _ in range(_ROUNDS):
         curve = blend_through(wanted[:, None], held, blend_frames, loop)[:, 0]
         lack = np.where(fixed, 0.0, lowest - curve)
-        below = np.flatnonzero(lack > 1e-9)
-        if not len(below):
+        stretches = runs(lack > 1e-9, loop)
+        if not stretches:
             break
-        for stretch in np.split(below, np.flatnonzero(np.diff(below) > 1) + 1):
+        for stretch in stretches:
             worst = stretch[np.argmax(lack[stretch])]
             held[worst], wanted[worst] = True, lowest[worst]
     return np.where(fixed, values, np.maximum(curve, lowest))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.gait.coherence import FREQUENCIES, Cycle, analyse_feet
+from akd_sdk.gait.coherence import FREQUENCIES, Cycle, analyse_feet, coherences
 from akd_sdk.gait.feet import Foot, foot_forward, rest_hip_height
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig
@@ -21,6 +21,8 @@ CYCLE_SWING = 0.12
 """Least peak to peak of the cycle, hip heights (median over feet)."""
 STANCE_SWING = 1.0
 """Most of its peak to peak that a foot passes in stance."""
+GAIT_COHERENCE = 0.6
+"""Least coherence with some gait of a motion that walks: artists' gaits have 0.7 and more, their deaths and attacks less than 0.6."""
 _FINE = 360
 
 
@@ -78,12 +80,12 @@ def fit_cycle(rig: Rig, motion: Motion, world: Array, feet: tuple[Foot, ...]) ->
 
 
 def stance_by_cycle(rig: Rig, motion: Motion, world: Array, feet: tuple[Foot, ...]) -> Stance | None:
-    """Each foot's stance: centred where it moves backward in its fitted cycle, as long as the gait's duty. None where there is no cycle.
+    """Each foot's stance: centred where it moves backward in its fitted cycle, as long as the gait's duty. None where there is no gait.
 
     world: (frames, joints, 4, 4), metres, of the motion in place.
     """
     cycle = fit_cycle(rig, motion, world, feet)
-    if cycle is None:
+    if cycle is None or max(coherences(cycle).values()) < GAIT_COHERENCE:
         return None
     strides = motion.times * cycle.frequency
     forward = foot_forward(rig, world, feet)

@@ -54,8 +54,8 @@ class Travel:
 def estimate_travel(rig: Rig, motion: Motion) -> Travel:
     """The travel of a motion: what it states, else its root's smoothed path where that goes somewhere, else the belt's negative.
 
-    The belt's velocity is the robust median, over frames and feet, of the velocity of contact points that are low (of feet in stance
-    in a made gait); smoothed over a stride, one velocity and yaw rate in a loop.
+    Feet whose cycle is that of a gait have a belt: its velocity is the robust median, over frames and feet, of the velocity of contact
+    points that are low (of feet in stance in a made gait); smoothed over a stride, one velocity and yaw rate in a loop.
     """
     if motion.travel is not None:
         return Travel(motion.travel, True)
@@ -67,6 +67,8 @@ def estimate_travel(rig: Rig, motion: Motion) -> Travel:
     if not feet or motion.frames < 3:
         return Travel(np.zeros((motion.frames, 3)), False)
     stance = stance_by_cycle(rig, motion, world, feet)
+    if stance is None:
+        return Travel(np.zeros((motion.frames, 3)), False)
     twists = _belt(rig, motion, world, stance)
     if motion.loop:
         steps = exponential(motion.times[:, None] * twists.mean(axis=0))
@@ -153,15 +155,15 @@ def _low_pass(values: Array, sigma_frames: float) -> Array:
     return np.asarray(gaussian_filter1d(np.concatenate([before, values, after]), sigma_frames, axis=0)[pad : pad + len(values)])
 
 
-def _stride_s(rig: Rig, stance: Stance | None = None) -> float:
-    return 1.0 / stance.cycle.frequency if stance is not None else STRIDE_S * float(np.sqrt(leg_length(rig) / 0.9))
+def _stride_s(rig: Rig) -> float:
+    return STRIDE_S * float(np.sqrt(leg_length(rig) / 0.9))
 
 
-def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance | None) -> Array:
+def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance) -> Array:
     """Body twists (frames, 3) against the belt: x, z metres and yaw radians a second."""
     paths = contact_paths(rig, world)
-    low = _telling(rig, motion, paths, stance)
     speeds = velocities(paths, motion.fps, motion.loop)[..., [0, 2]]
+    low = _telling(rig, motion, paths, speeds, stance)
     count = unique_frames(motion)
     frames, points = np.nonzero(low[:count])
     if len(frames) < 3:
@@ -172,21 +174,26 @@ def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance | None) -> Arra
     if motion.loop:
         twists = np.tile(whole if turns else _twist(where, moving, False), (motion.frames, 1))
     else:
-        half = 0.5 * _stride_s(rig, stance) * motion.fps
+        half = 0.5 * motion.fps / stance.cycle.frequency
         twists = _running(frames, where, moving, np.arange(motion.frames), half, turns)
         twists = _low_pass(twists, 0.5 * half)
     return _settled(rig, twists)
 
 
-def _telling(rig: Rig, motion: Motion, paths: Array, stance: Stance | None) -> Bools:
-    """Points (frames, points) that tell of the belt: the lower ones of each foot that is low, or in a made gait in stance."""
+def _telling(rig: Rig, motion: Motion, paths: Array, speeds: Array, stance: Stance) -> Bools:
+    """Points (frames, points) that tell of the belt: the lower ones of each foot in stance in a made gait, else of each foot that is
+    low and moves the way in which feet are low (some artists' feet skim the ground in swing)."""
     feet, telling = feet_of(rig), np.zeros(paths.shape[:2], dtype=np.bool_)
-    carries = low_feet(paths[..., 1], feet, leg_length(rig)) if stance is None or not is_made(motion) else stance.carries()
+    carries = low_feet(paths[..., 1], feet, leg_length(rig)) if not is_made(motion) else stance.carries()
     for f, foot in enumerate(feet):
         heights = paths[:, foot.points, 1]
         lowest = heights.min(axis=1, keepdims=True)
         telling[:, foot.points] = carries[:, f : f + 1] & (heights <= lowest + SOLE_LEGS * leg_length(rig))
-    return telling
+    if is_made(motion):
+        return telling
+    height = paths[..., 1] - paths[..., 1].mean(axis=0)
+    upward = np.einsum("fp,fpi->i", height, speeds)
+    return np.asarray(telling & (speeds @ upward < 0.0))
 
 
 def _twist(where: Array, moving: Array, may_turn: bool) -> Array:

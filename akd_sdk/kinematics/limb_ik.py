@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-FOLD_RAD = 2.6
-"""Bend of an inner joint that counts as fully folded: thigh and calf of a squat."""
+FOLD_RAD = 2.9
+"""Bend of an inner joint that counts as fully folded: more than a squat, less than bones in one place."""
 _GRID = np.linspace(-1.0, 1.0, 41)
 _BISECTIONS = 44
 
