@@ -110,7 +110,8 @@ def test_a_loop_is_locked_the_same_wherever_it_begins() -> None:
         unique = np.roll(values[:-1], -roll, axis=0)
         return np.concatenate([unique, unique[:1]])
 
-    shifted = motion.with_(rotations=rolled(motion.rotations), root=rolled(motion.root))
+    moved = None if motion.translations is None else rolled(motion.translations)
+    shifted = motion.with_(rotations=rolled(motion.rotations), root=rolled(motion.root), translations=moved)
     travel = Travel(exponential(motion.times[:, None] * np.array([0.0, 1.0, 0.0])), False)
     contacts = find_contacts(rig, motion.with_(provenance=PROMPT))
     one = lock_feet(rig, with_travel(rig, motion, travel), contacts)
