@@ -1,4 +1,4 @@
-"""What the README shows is true: its example runs, its commands and files exist."""
+"""What README and docs say is true: the example runs, commands, files and fields exist."""
 
 from __future__ import annotations
 
@@ -9,6 +9,18 @@ from pathlib import Path
 import pytest
 
 from akd_sdk.cli.app import COMMANDS
+from akd_sdk.schemas import (
+    AnimateOptions,
+    Character,
+    ClipFacts,
+    GaitFit,
+    Metrics,
+    OutputFile,
+    Report,
+    Schema,
+    SourceFile,
+    Understanding,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,3 +52,16 @@ def test_links_and_pictures_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("schema", [Report, Metrics, GaitFit, SourceFile, Character, AnimateOptions, Understanding, ClipFacts, OutputFile])
+def test_the_page_on_the_report_names_every_field(schema: type[Schema]) -> None:
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    assert [name for name in schema.model_fields if f"`{name}`" not in page] == []
+
+
+def test_paths_that_the_docs_name_exist() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md")))
+    paths = re.findall(r"`((?:akd_sdk|tests|exporters|schemas)/[\w/.]+)`", pages)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pygltflib
@@ -86,6 +89,38 @@ def test_when_the_last_output_fails_nothing_is_left(
     status = main(["animate", str(samples / "quadruped.glb"), "a dog walks", "-o", str(tmp_path / "a" / "out")])
     assert status == (2 if isinstance(fault, ExportError) else 130)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix's")
+def test_a_real_interruption_ends_with_status_130_and_leaves_nothing(samples: Path, tmp_path: Path) -> None:
+    program = "import sys; from akd_sdk.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = ["animate", str(samples / "biped.glb"), "a man walks", "-o", str(tmp_path / "out")]
+    with subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = [process.stderr.readline(), process.stderr.readline()]
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert said == ["understood: walk (biped)\n", "distilling ...\n"]
+    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_as_json_the_report_is_all_that_is_printed(
+    samples: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], report: Report
+) -> None:
+    made = Animator.open(results / "quadruped_slow_walk.glb")
+    made._report = report
+    monkeypatch.setattr(Animator, "open", lambda *_, **__: made)
+    monkeypatch.setattr(Animator, "animate", lambda *_, **__: made.rig.clips[0])
+    words = ["animate", str(samples / "quadruped.glb"), "a dog walks", "-o", str(tmp_path), "--name", "to the/shop", "--no-sheet", "--json"]
+    assert main(words) == 0
+    said = Report.model_validate_json(capsys.readouterr().out)
+    assert [Path(file.path).name for file in said.files] == ["quadruped_slow_walk_to_the_shop.glb"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "quadruped_slow_walk_to_the_shop.glb",
+        "quadruped_slow_walk_to_the_shop.report.json",
+    ]
 
 
 def test_inspect_says_what_the_file_holds(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
