@@ -132,7 +132,7 @@ class Walker:
         return planted, speed
 
     def _jitter(self, world: np.ndarray, cycle: Cycle) -> float:
-        third = np.diff(world[:, self.joints, :3, 3], 3, axis=0) * FPS**3
+        third = np.diff(world[:, self.joints][..., :3, 3], 3, axis=0) * FPS**3
         rms = np.sqrt((third**2).sum(axis=-1).mean())
         return float(rms / (np.median(cycle.swings) * self.hip_height * cycle.frequency**3))
 
