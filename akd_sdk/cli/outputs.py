@@ -16,8 +16,10 @@ def claim(path: Path, *, force: bool) -> None:
     """Refuse now, before any work, a place that is taken.
 
     Raises:
-        ExportError: something is there and `force` is off.
+        ExportError: a folder is there, or anything and `force` is off.
     """
+    if path.is_dir():
+        raise ExportError("is a folder", path, "name a file, or move the folder away")
     if not force and os.path.lexists(path):
         raise ExportError("exists already", path, "--force replaces it")
 

@@ -60,6 +60,14 @@ def test_what_exists_is_refused_before_the_work_and_kept(tmp_path: Path, existin
     assert tree_of(tmp_path) == {existing: "old"}
 
 
+@pytest.mark.parametrize("existing", ["one", "two"])
+def test_a_folder_in_the_way_is_refused_before_the_work_even_with_force(tmp_path: Path, existing: str) -> None:
+    (tmp_path / existing).mkdir()
+    with pytest.raises(ExportError, match=f"{existing}: is a folder"):
+        work_and_fail(tmp_path, AssertionError("was entered"), force=True)
+    assert tree_of(tmp_path) == {existing: "folder"}
+
+
 def test_force_replaces_what_is_written_and_leaves_the_rest(tmp_path: Path) -> None:
     write(tmp_path, one="old", other="mine")
     with together(tmp_path, ["one", "two"], force=True) as work:
