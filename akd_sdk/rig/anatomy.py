@@ -87,7 +87,7 @@ def complete(skeleton: Skeleton, skins: tuple[Skin, ...]) -> Anatomy:
         contact_points=find_soles(evidence, parts, chains) if known else (),
         leg_length=leg_length(evidence, rest, chains),
         human_scale=_human_scale(rest @ np.stack([left, np.array([0.0, 1.0, 0.0]), forward], axis=1), labels),
-        notes=(*parts.notes, *_left_over(skeleton, parts)),
+        notes=(*parts.notes, *_left_over(skeleton, parts), *_rehung(skeleton, parts)),
     )
 
 
@@ -95,8 +95,22 @@ def _left_over(skeleton: Skeleton, parts: Parts) -> tuple[str, ...]:
     """Says which joints are unknown in a body that is known."""
     if not parts.rest or parts.body == "unknown":
         return ()
-    names = ", ".join(skeleton.names[j] for j in parts.rest[:4]) + (" and others" if len(parts.rest) > 4 else "")
-    return (f"{len(parts.rest)} joints hang on the trunk and are no limb, head or tail, so they follow it: {names}",)
+    return (f"no limb, head or tail, so they follow the trunk: {_listed(skeleton, parts.rest)}",)
+
+
+def _rehung(skeleton: Skeleton, parts: Parts) -> tuple[str, ...]:
+    """Says which joints of the body hang on a control or on the armature in the file."""
+    tops = [
+        j for j in np.flatnonzero(parts.tree.body & (parts.tree.parents >= 0)).tolist()
+        if skeleton.parents[j] < 0 or not parts.tree.body[skeleton.parents[j]]
+    ]  # fmt: skip
+    return (f"on no joint of the body in the file, hung on it by their skin: {_listed(skeleton, tops)}",) if tops else ()
+
+
+def _listed(skeleton: Skeleton, joints: list[int]) -> str:
+    """Up to four names and how many more."""
+    more = f" and {len(joints) - 4} more" if len(joints) > 4 else ""
+    return ", ".join(skeleton.names[j] for j in joints[:4]) + more
 
 
 def _at_rest(evidence: Evidence, parts: Parts) -> Array:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from akd_sdk.rig.evidence import Evidence
 from akd_sdk.rig.limbs import LimbPair
+from akd_sdk.rig.mirror import Mirror
 from akd_sdk.rig.solve_tree import BodyTree
-from akd_sdk.rig.symmetry import Mirror
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,19 +45,34 @@ class Facing:
     cues: Mapping[str, float]
 
 
-def find_facing(evidence: Evidence, mirror: Mirror, tree: BodyTree, sides: Ints, legs: list[LimbPair], others: list[LimbPair]) -> Facing:
-    """Weigh the cues for one of the two directions along the mirror plane."""
-    ahead = np.cross(mirror.normal, np.array([0.0, 1.0, 0.0]))
-    cues = {"feet": float(np.mean([_feet(evidence, tree, pair, ahead) for pair in legs])) if legs else 0.0}
+@dataclass(frozen=True)
+class Shape:
+    """A body measured and joined together: what the cues look at. `sides` (joints,) as of `sides_of`."""
+
+    evidence: Evidence
+    mirror: Mirror
+    tree: BodyTree
+    sides: Ints
+
+    @property
+    def ahead(self) -> Array:
+        """(3,) one of the two directions along the mirror plane: forward if the body's left lies along the mirror's normal."""
+        return np.cross(self.mirror.normal, np.array([0.0, 1.0, 0.0]))
+
+
+def find_facing(shape: Shape, legs: list[LimbPair], others: list[LimbPair]) -> Facing:
+    """Weigh the cues for one of the two directions along the mirror plane; `others` are the pairs that may be arms."""
+    cues = {"feet": float(np.mean([_feet(shape, pair) for pair in legs])) if legs else 0.0}
     if len(legs) == 1:
-        cues["knees"] = _knees(evidence, tree, legs[0], ahead)
-        cues["trunk"] = _trunk(legs[0], others, ahead)
-        cues["tail"] = _tail(evidence, tree, sides, legs[0], others, ahead)
+        cues["knees"] = _knees(shape, legs[0])
+        cues["trunk"] = _trunk(shape, legs[0], others)
+        cues["tail"] = _tail(shape, legs[0], others)
     if len(legs) < 2:
-        cues["hands"] = _hands(evidence, tree, others, ahead)
-        cues["face"] = _face(evidence, tree, sides, ahead)
+        cues["hands"] = _hands(shape, others)
+        cues["face"] = _face(shape)
     elif len(legs) == 2:
-        cues["ends"] = _ends(evidence, tree, sides, legs, ahead)
+        cues["ends"] = _ends(shape, legs)
+    ahead, mirror = shape.ahead, shape.mirror
     total = sum(CUE_WEIGHTS[name] * value for name, value in cues.items())
     sign = 1 if total >= 0.0 else -1
     return Facing(
@@ -69,8 +84,9 @@ def find_facing(evidence: Evidence, mirror: Mirror, tree: BodyTree, sides: Ints,
     )
 
 
-def _feet(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> float:
+def _feet(shape: Shape, pair: LimbPair) -> float:
     """How far the sole's middle lies ahead of the shin's, over a tenth of the leg."""
+    evidence, tree, ahead = shape.evidence, shape.tree, shape.ahead
     found = []
     tall = max(pair.base - pair.low, 1e-6)
     for base, branch in zip(pair.bases, pair.joints, strict=True):
@@ -93,8 +109,9 @@ def _middle(points: Array, along: Array) -> float:
     return float(across.min() + across.max()) / 2.0
 
 
-def _knees(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> float:
+def _knees(shape: Shape, pair: LimbPair) -> float:
     """How far the joint in the middle of a leg lies ahead of the line from hip to foot, over a twentieth of the leg."""
+    evidence, tree, ahead = shape.evidence, shape.tree, shape.ahead
     tall = max(pair.base - pair.low, 1e-6)
     found = []
     for base, branch in zip(pair.bases, pair.joints, strict=True):
@@ -109,18 +126,19 @@ def _knees(evidence: Evidence, tree: BodyTree, pair: LimbPair, ahead: Array) -> 
     return float(np.clip(np.mean(found) / (0.05 * tall), -1.0, 1.0)) if found else 0.0
 
 
-def _hands(evidence: Evidence, tree: BodyTree, others: list[LimbPair], ahead: Array) -> float:
+def _hands(shape: Shape, others: list[LimbPair]) -> float:
     """How far the ends of the arms lie ahead of their beginnings, over a tenth of the body's height: elbows bend forward."""
+    evidence, children = shape.evidence, shape.tree.children
     if not others:
         return 0.0
-    children = tree.children
     leaves = [j for j in others[0].all_joints if not children[j]]
-    return float(np.clip((evidence.positions[leaves].mean(0) - others[0].centre) @ ahead / 0.1, -1.0, 1.0))
+    return float(np.clip((evidence.positions[leaves].mean(0) - others[0].centre) @ shape.ahead / 0.1, -1.0, 1.0))
 
 
-def _face(evidence: Evidence, tree: BodyTree, sides: Ints, ahead: Array) -> float:
+def _face(shape: Shape) -> float:
     """How far the vertices of the head's joint lie ahead of the middle of its extent, over a twentieth of the body's height."""
-    middle = np.flatnonzero(tree.body & (sides == 0))
+    evidence, tree, ahead = shape.evidence, shape.tree, shape.ahead
+    middle = np.flatnonzero(tree.body & (shape.sides == 0))
     if not len(middle):
         return 0.0
     heights = evidence.positions[middle, 1]
@@ -132,21 +150,22 @@ def _face(evidence: Evidence, tree: BodyTree, sides: Ints, ahead: Array) -> floa
     return float(np.clip((float((points @ ahead).mean()) - _middle(points, ahead)) / 0.05, -1.0, 1.0))
 
 
-def _trunk(legs: LimbPair, others: list[LimbPair], ahead: Array) -> float:
+def _trunk(shape: Shape, legs: LimbPair, others: list[LimbPair]) -> float:
     """Where the arms begin, ahead of or behind the hips, for a trunk that leans by more than 40 degrees."""
     if not others:
         return 0.0
     lean = others[0].centre - legs.centre
-    along = float(lean @ ahead)
+    along = float(lean @ shape.ahead)
     return float(np.sign(along)) if abs(along) > 0.84 * abs(float(lean[1])) else 0.0
 
 
-def _tail(evidence: Evidence, tree: BodyTree, sides: Ints, legs: LimbPair, others: list[LimbPair], ahead: Array) -> float:
+def _tail(shape: Shape, legs: LimbPair, others: list[LimbPair]) -> float:
     """A branch of the middle that leaves the hips and leads away from the arms is a tail: it points back."""
+    evidence, tree, ahead = shape.evidence, shape.tree, shape.ahead
     towards = set(tree.path_up(others[0].attach)) if others else set()
     best = 0.0
     for child in tree.children[legs.attach]:
-        if sides[child] != 0 or child in towards:
+        if shape.sides[child] != 0 or child in towards:
             continue
         branch = tree.below(child)
         points = np.concatenate([evidence.points_of(branch), evidence.positions[branch]])
@@ -159,15 +178,16 @@ def _tail(evidence: Evidence, tree: BodyTree, sides: Ints, legs: LimbPair, other
     return float(np.clip(best / 0.15, -1.0, 1.0))
 
 
-def _ends(evidence: Evidence, tree: BodyTree, sides: Ints, legs: list[LimbPair], ahead: Array) -> float:
+def _ends(shape: Shape, legs: list[LimbPair]) -> float:
     """Which end of a four-legged trunk carries the head: its heaviest joint has more skin than any of a tail; without skin, the higher."""
+    evidence, tree, ahead = shape.evidence, shape.tree, shape.ahead
     centre = (legs[0].centre + legs[1].centre) / 2.0
     limbs = {j for pair in legs for j in pair.all_joints}
     axis = set(tree.path_up(legs[0].attach)) | set(tree.path_up(legs[1].attach))
     half = abs(float((legs[0].centre - legs[1].centre) @ ahead)) / 2.0
     worth = evidence.mass if evidence.covered else np.maximum(evidence.positions[:, 1] - 0.8 * centre[1], 0.0)
     heaviest = [1e-6, 1e-6]
-    for j in np.flatnonzero(tree.body & (sides == 0)):
+    for j in np.flatnonzero(tree.body & (shape.sides == 0)):
         place = float((evidence.positions[j] - centre) @ ahead)
         if int(j) in limbs or int(j) in axis or abs(place) < 0.8 * half:
             continue

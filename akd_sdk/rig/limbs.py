@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.rig.evidence import Evidence
+from akd_sdk.rig.mirror import Mirror
 from akd_sdk.rig.solve_tree import BodyTree
-from akd_sdk.rig.symmetry import Mirror
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,9 +35,7 @@ class LimbPair:
         low: lowest height reached, body heights.
         base: height of the first joints.
         centre: (3,) middle of the two first joints.
-        end: (3,) middle of all joints of the two branches.
         reach: farthest distance of a branch's skin (its joints without one) from its first joint.
-        skin: share of the body's weights.
     """
 
     bases: tuple[int, int]
@@ -46,9 +44,7 @@ class LimbPair:
     low: float
     base: float
     centre: Array
-    end: Array
     reach: float
-    skin: float
 
     @property
     def all_joints(self) -> list[int]:
@@ -87,9 +83,7 @@ def _measure(evidence: Evidence, tree: BodyTree, bases: tuple[int, int], attach:
         low=min(lows),
         base=float(evidence.positions[list(bases), 1].mean()),
         centre=np.asarray(evidence.positions[list(bases)].mean(0)),
-        end=np.asarray(evidence.positions[both].mean(0)),
         reach=reach,
-        skin=float(evidence.mass[both].sum() / max(float(evidence.mass.sum()), 1e-9)),
     )
 
 

@@ -24,12 +24,11 @@ TOE_ON = np.cos(np.radians(70.0))
 
 @dataclass(frozen=True)
 class Labels:
-    """`groups`, `roles` (joints,) and `sides` (joints,) 0 middle, 1 left, 2 right; `ends`: bare joints that end a bone."""
+    """`groups`, `roles` and `sides` (joints,); sides 0 middle, 1 left, 2 right."""
 
     groups: tuple[str, ...]
     roles: tuple[str, ...]
     sides: Ints
-    ends: tuple[int, ...]
 
 
 def label(evidence: Evidence, parts: Parts) -> Labels:
@@ -51,15 +50,14 @@ def label(evidence: Evidence, parts: Parts) -> Labels:
     for pair, hind in ((parts.hind, True), (parts.fore, False)):
         if pair:
             _name_limb(parts, pair, hind, groups, sides)
-    ends = _ends(evidence, parts)
-    for j in ends:
+    for j in _ends(evidence, parts):
         parent = int(evidence.parents[j])
         groups[j], roles[j] = groups[parent], "anatomy"
         sides[j] = sides[parent]
     for j in range(count):
         if roles[j] in ("control", "ancestor", "socket"):
             sides[j] = sides[j] if roles[j] == "socket" else 0
-    return Labels(tuple(groups), tuple(roles), sides, tuple(ends))
+    return Labels(tuple(groups), tuple(roles), sides)
 
 
 def _name_limb(parts: Parts, pair: LimbPair, hind: bool, groups: list[str], sides: Ints) -> None:

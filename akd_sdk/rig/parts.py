@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.rig.evidence import Evidence
-from akd_sdk.rig.facing import Facing, find_facing
+from akd_sdk.rig.facing import Facing, Shape, find_facing
 from akd_sdk.rig.limbs import LimbPair, find_legs, find_pairs
+from akd_sdk.rig.mirror import Mirror
 from akd_sdk.rig.solve_tree import BodyTree, find_body_tree, sides_of
-from akd_sdk.rig.symmetry import Mirror
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -78,7 +78,7 @@ def find_parts(evidence: Evidence, mirror: Mirror) -> Parts:
     floor = 0.0 if evidence.covered else float(evidence.positions[tree.body, 1].min())
     legs, floating = find_legs(pairs, floor)
     others = [p for p in pairs if p not in legs]
-    facing = find_facing(evidence, mirror, tree, sides, legs, _on_trunk(others, legs))
+    facing = find_facing(Shape(evidence, mirror, tree, sides), legs, _on_trunk(others, legs))
     parts = Parts("unknown", False, False, tree, facing, sides, notes=[floating] if floating else [])
     ordered = sorted(legs, key=lambda pair: float(pair.centre @ facing.forward))
     if len(legs) in (1, 2):

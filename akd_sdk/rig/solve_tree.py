@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from akd_sdk.rig.evidence import Evidence
-from akd_sdk.rig.symmetry import Mirror
+from akd_sdk.rig.mirror import Mirror
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,13 +40,11 @@ class BodyTree:
         body: (joints,) is part of the body.
         parents: (joints,) the parent in the body, -1 for its root and for joints that are no body.
         root: the body's topmost joint.
-        moved: joints whose parent is not the file's.
     """
 
     body: Flags
     parents: Ints
     root: int
-    moved: tuple[int, ...]
 
     @property
     def children(self) -> list[list[int]]:
@@ -80,7 +78,7 @@ class BodyTree:
         for child, parent in pairwise(path):
             parents[parent] = child
         parents[joint] = -1
-        return BodyTree(self.body, parents, joint, self.moved)
+        return BodyTree(self.body, parents, joint)
 
 
 def find_body_tree(evidence: Evidence, mirror: Mirror) -> BodyTree:
@@ -208,8 +206,7 @@ def _join(evidence: Evidence, mirror: Mirror, body: Flags, parents: Ints, bare: 
         parents[joined] = to
         inside += part
     _even_out(evidence, mirror, tops, parents)
-    moved = tuple(int(j) for j in np.flatnonzero(body & (parents != evidence.parents) & (np.arange(len(parents)) != main)))
-    return BodyTree(body, parents, main, moved)
+    return BodyTree(body, parents, main)
 
 
 def sides_of(evidence: Evidence, mirror: Mirror) -> Ints:

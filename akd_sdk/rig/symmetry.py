@@ -1,14 +1,14 @@
-"""Symmetry: the upright mirror plane of a body, and which joints are each other's mirror image."""
+"""Symmetry: the upright mirror plane of a body, proposed by its joints and confirmed by its skin."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from akd_sdk.rig.evidence import Evidence
+from akd_sdk.rig.mirror import Mirror, Subtrees, subtrees_of
+from akd_sdk.rig.twins import find_twins
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,43 +23,9 @@ TRIM = 0.85
 """Share of the best matches that judge a plane: swords, capes and tilted ears are no argument against it."""
 
 
-@dataclass(frozen=True)
-class Mirror:
-    """An upright plane and the joints it pairs.
-
-    Attributes:
-        normal: (3,) horizontal unit vector across the plane; its sign has no meaning yet.
-        offset: the plane is where `normal @ point == offset`, body heights.
-        twin: (joints,) the joint on the other side, the joint itself in the middle.
-        error: mean distance of the skin (of the joints without one) from its mirror image, body heights.
-    """
-
-    normal: Array
-    offset: float
-    twin: Ints
-    error: float
-
-    def across(self, points: Array) -> Array:
-        """(...,) signed distance from the plane, along `normal`."""
-        return np.asarray(points @ self.normal - self.offset)
-
-    def reflect(self, points: Array) -> Array:
-        """(..., 3) mirrored points."""
-        return np.asarray(points - 2.0 * self.across(points)[..., None] * self.normal)
-
-
-@dataclass(frozen=True)
-class _Subtrees:
-    """What is compared between two subtrees: joint count, skin, middle and reach of each."""
-
-    sizes: Ints
-    mass: Array
-    centres: Array
-
-
 def find_mirror(evidence: Evidence) -> Mirror:
     """The mirror plane that votes of sibling joints propose and the skin confirms."""
-    subtrees = _subtrees(evidence)
+    subtrees = subtrees_of(evidence)
     cloud = evidence.points if evidence.covered and len(evidence.points) >= 60 else evidence.positions
     coarse, sample = cloud[:: max(1, len(cloud) // 250)], cloud[:: max(1, len(cloud) // SAMPLE)]
     tree = cKDTree(cloud)
@@ -71,7 +37,7 @@ def find_mirror(evidence: Evidence) -> Mirror:
     error, fine, offset = min(_refine(sample, tree, start) for start in tried[:PROMISING])
     mirror = Mirror(_normal(fine), offset, np.arange(evidence.count), error)
     for _ in range(2):
-        twin = _pair(evidence, subtrees, mirror)
+        twin = find_twins(evidence, subtrees, mirror)
         mirror = _settle(evidence, mirror, twin)
     return mirror
 
@@ -80,21 +46,7 @@ def _normal(angle: float) -> Array:
     return np.array([np.cos(angle), 0.0, np.sin(angle)])
 
 
-def _subtrees(evidence: Evidence) -> _Subtrees:
-    count = evidence.count
-    sizes = np.ones(count, dtype=np.int64)
-    mass = evidence.mass.copy()
-    sums = evidence.positions.copy()
-    for j in range(count - 1, -1, -1):
-        p = int(evidence.parents[j])
-        if p >= 0:
-            sizes[p] += sizes[j]
-            mass[p] += mass[j]
-            sums[p] += sums[j]
-    return _Subtrees(sizes, mass, sums / sizes[:, None])
-
-
-def _candidates(evidence: Evidence, subtrees: _Subtrees) -> list[float]:
+def _candidates(evidence: Evidence, subtrees: Subtrees) -> list[float]:
     """Directions across the body, radians, that pairs of like siblings propose, strongest first."""
     votes: list[tuple[float, float]] = []
     for family in [*evidence.children, [int(j) for j in np.flatnonzero(evidence.parents < 0)]]:
@@ -157,71 +109,6 @@ def _refine(sample: Array, tree: cKDTree, start: tuple[float, float, float]) -> 
             best = min(best, (_misfit(sample, tree, new_angle, carried), new_angle, carried))
         turn, shift = turn / 2, shift / 2
     return best
-
-
-def _pair(evidence: Evidence, subtrees: _Subtrees, mirror: Mirror) -> Ints:
-    """The twin of every joint, from the roots down: siblings of a middle joint with each other, children of twins across."""
-    twin = np.arange(evidence.count)
-    children = evidence.children
-    families = [[int(j) for j in np.flatnonzero(evidence.parents < 0)]]
-    crosses: list[tuple[list[int], list[int]]] = []
-    while families or crosses:
-        if families:
-            _pair_siblings(evidence, subtrees, mirror, families.pop(), twin, (families, crosses), children)
-        else:
-            left, right = crosses.pop()
-            for a, b in _match(left, right, _cost(evidence, subtrees, mirror, left, right), np.inf):
-                twin[a], twin[b] = b, a
-                crosses.append((children[a], children[b]))
-    return twin
-
-
-def _pair_siblings(
-    evidence: Evidence, subtrees: _Subtrees, mirror: Mirror, family: list[int], twin: Ints,
-    agenda: tuple[list[list[int]], list[tuple[list[int], list[int]]]], children: list[list[int]],
-) -> None:  # fmt: skip
-    """Pair siblings of the middle; those whose own mirror image is nearer than any sibling stay in the middle."""
-    families, crosses = agenda
-    cost = _cost(evidence, subtrees, mirror, family, family)
-    alone = {j: float(cost[k, k]) for k, j in enumerate(family)}
-    order = sorted(
-        (float(cost[i, k]), i, k) for i in range(len(family)) for k in range(i + 1, len(family))
-        if _opposite(subtrees, mirror, family[i], family[k])
-    )  # fmt: skip
-    taken: set[int] = set()
-    for price, i, k in order:
-        a, b = family[i], family[k]
-        if a in taken or b in taken or price > 0.5 * (alone[a] + alone[b]) + 0.01:
-            continue
-        taken |= {a, b}
-        twin[a], twin[b] = b, a
-        crosses.append((children[a], children[b]))
-    families.extend(children[j] for j in family if j not in taken and children[j])
-
-
-def _opposite(subtrees: _Subtrees, mirror: Mirror, a: int, b: int) -> bool:
-    sides = mirror.across(subtrees.centres[[a, b]])
-    return bool(sides[0] * sides[1] < 0.0 and np.abs(sides).min() > 0.004)
-
-
-def _cost(evidence: Evidence, subtrees: _Subtrees, mirror: Mirror, left: list[int], right: list[int]) -> Array:
-    """(left, right) distance of each right joint from the mirror image of each left one, with unlike subtrees made dear."""
-    if not left or not right:
-        return np.zeros((len(left), len(right)))
-    apart = np.linalg.norm(mirror.reflect(evidence.positions[left])[:, None] - evidence.positions[right][None], axis=-1)
-    middle = np.linalg.norm(mirror.reflect(subtrees.centres[left])[:, None] - subtrees.centres[right][None], axis=-1)
-    sizes = np.abs(np.log(subtrees.sizes[left][:, None] / subtrees.sizes[right][None]))
-    mass = np.abs(np.log((subtrees.mass[left][:, None] + 1.0) / (subtrees.mass[right][None] + 1.0)))
-    return np.asarray(0.5 * apart + 0.5 * middle + 0.1 * sizes + 0.03 * np.minimum(mass, 4.0))
-
-
-def _match(left: list[int], right: list[int], cost: Array, ceiling: float) -> list[tuple[int, int]]:
-    if not left or not right:
-        return []
-    from scipy.optimize import linear_sum_assignment  # a third of a second that only reading a rig needs
-
-    rows, columns = linear_sum_assignment(cost)
-    return [(left[r], right[c]) for r, c in zip(rows, columns, strict=True) if cost[r, c] <= ceiling]
 
 
 def _settle(evidence: Evidence, mirror: Mirror, twin: Ints) -> Mirror:

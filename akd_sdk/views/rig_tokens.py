@@ -86,7 +86,7 @@ def tokens_of(rig: Rig) -> Tokens:
 
 
 def _why(rig: Rig) -> str:
-    reasons = [note for note in rig.notes if any(word in note for word in ("leg", "face", "left and right", "head"))]
+    reasons = [note for note in rig.notes if any(word in note for word in (" found", "could not be told"))]
     return "what kind of body this is could not be told" + (f": {'; '.join(reasons)}" if reasons else "")
 
 

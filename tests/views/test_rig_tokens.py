@@ -77,8 +77,25 @@ def test_many_joints_are_thinned_to_what_a_prior_takes(rig: Rig) -> None:
 
 
 def test_an_unknown_body_is_refused_with_the_reason(rig: Rig) -> None:
-    with pytest.raises(RigError, match="no pair of legs was found"):
-        tokens_of(replace(rig, body="unknown", notes=("height 1 m", "no pair of legs was found")))
+    with pytest.raises(RigError, match="no pair of legs was found") as refused:
+        tokens_of(replace(rig, body="unknown", notes=("height 1 m, the file's own", "no pair of legs was found")))
+    assert "height" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("quaternius/easy_enemies_pack/Snake.glb", "legs"),
+        ("quaternius/fish_pack/Dolphin.glb", "legs"),
+        ("quaternius/tank_pack/Tank.glb", "pairs of legs were found"),
+        ("vrm/addon_non_humanoid.vrm", "which way the character faces"),
+    ],
+)
+def test_what_cannot_walk_is_refused_with_the_reason(shared: Path, name: str, reason: str) -> None:
+    path = shared / "data" / "rigs" / name
+    with pytest.raises(RigError, match=reason) as refused:
+        tokens_of(opened(path))
+    assert str(path) in str(refused.value)
 
 
 @contextmanager
