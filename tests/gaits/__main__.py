@@ -11,22 +11,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from .cases import SENTENCES, sample_rigs, shared_rigs
-from .run import HEADER, SWAPPED, Row, animate, cases, marks, run
-
-
-def _one(arguments: tuple) -> Row:  # type: ignore[type-arg]
-    import torch
-
-    torch.set_num_threads(1)
-    return run(*arguments)
-
-
-def _swapped(arguments: tuple) -> Row:  # type: ignore[type-arg]
-    import torch
-
-    torch.set_num_threads(1)
-    case, gait, seed, weights, said = arguments
-    return Row(case.name, case.body, gait, seed, *animate(case, gait, seed, weights, SENTENCES[case.body][said]))
+from .run import HEADER, SWAPPED, Row, cases, marks, quietly
 
 
 def main() -> int:
@@ -47,7 +32,7 @@ def main() -> int:
     print(HEADER, flush=True)
     rows: list[Row] = []
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        for row in pool.imap(_one, [(*w, options.weights) for w in work]):
+        for row in pool.imap(quietly, [(*w, options.weights) for w in work]):
             rows.append(row)
             print(row.line(), flush=True)
     print()
@@ -56,9 +41,10 @@ def main() -> int:
         print(mark.line())
     if options.controls:
         print("\nControl: another gait is said than is measured")
-        swapped = [(case, gait, seed, options.weights, SWAPPED[case.body][gait]) for case, gait, seed in work if seed == 0]
+        said = SENTENCES
+        swapped = [(rig, gait, seed, options.weights, said[rig.body][SWAPPED[rig.body][gait]]) for rig, gait, seed in work if seed == 0]
         with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-            made = pool.map(_swapped, swapped, chunksize=1)
+            made = pool.map(quietly, swapped, chunksize=1)
         failed = [not row.is_asked_gait for row in made]
         for row in made:
             print(row.line())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from akd_sdk.animator import Animator
 from akd_sdk.gait.coherence import DUTY_LINE, TEACHER_JITTER, TEACHER_SWING
@@ -98,9 +99,16 @@ def animate(
         return Walker(case, path).measure("made by the test"), seconds
 
 
-def run(case: RigCase, gait: str, seed: int, weights: Path | None = None) -> Row:
-    measured, seconds = animate(case, gait, seed, weights)
+def run(case: RigCase, gait: str, seed: int, weights: Path | None = None, sentence: str | None = None) -> Row:
+    """Make one case and measure it as the gait; `sentence` may say another."""
+    measured, seconds = animate(case, gait, seed, weights, sentence)
     return Row(case.name, case.body, gait, seed, measured, seconds)
+
+
+def quietly(arguments: tuple[RigCase, str, int]) -> Row:
+    """`run` for a pool: one thread a process."""
+    torch.set_num_threads(1)
+    return run(*arguments)
 
 
 def cases(rigs: Sequence[RigCase], seeds: Sequence[int]) -> list[tuple[RigCase, str, int]]:

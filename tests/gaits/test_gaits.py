@@ -13,7 +13,7 @@ from akd_sdk.priors.mini.model import MiniModel
 from akd_sdk.priors.mini.prior import save_model
 
 from .cases import SENTENCES, RigCase, sample_rigs, shared_rigs
-from .run import CONTROL_RIGS, HEADER, SWAPPED, Row, animate, cases, marks, run
+from .run import CONTROL_RIGS, HEADER, SWAPPED, Row, animate, cases, marks, quietly, run
 
 MARKS = (
     "coherence with the asked gait >= 0.95",
@@ -30,11 +30,6 @@ MARKS = (
 SEEDS = (0, 1, 2)
 
 
-def one(arguments: tuple) -> Row:  # type: ignore[type-arg]
-    torch.set_num_threads(1)
-    return run(*arguments)
-
-
 @pytest.fixture(scope="module")
 def rigs() -> list[RigCase]:
     return sample_rigs() + shared_rigs()
@@ -43,7 +38,7 @@ def rigs() -> list[RigCase]:
 @pytest.fixture(scope="module")
 def rows(rigs: list[RigCase]) -> list[Row]:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        made = pool.map(one, cases(rigs, [0]), chunksize=1)
+        made = pool.map(quietly, cases(rigs, [0]), chunksize=1)
     print("\n".join([HEADER, *(row.line() for row in made)]))
     return made
 
