@@ -11,9 +11,10 @@ from scipy.spatial.transform import Rotation
 from akd_sdk.gait.contacts import find_contacts, ground_height
 from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length
 from akd_sdk.gait.ground import ground_matrices, move_world
+from akd_sdk.gait.lifting import lift_edges
 from akd_sdk.gait.placement import Floor, FootMotion, place_foot
 from akd_sdk.gait.smoothing import blend_through, smooth_above, smooth_fit
-from akd_sdk.gait.stance import unique_frames
+from akd_sdk.gait.stance import is_made, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
 from akd_sdk.kinematics import motion_from_world
 from akd_sdk.kinematics.limb_ik import LimbBends, bending_axes, reach, solve_limb
@@ -70,16 +71,23 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     count = unique_frames(motion)
     world = in_place_world(rig, motion, travel)[:count]
     height = ground_height(rig, motion, contact_paths(rig, world))
-    floor = Floor(travel.path[:count], travel.path[-1] if motion.loop else None, rig.facing, height, leg_length(rig))
+    floor = Floor(
+        path=travel.path[:count],
+        lap=travel.path[-1] if motion.loop else None,
+        fps=motion.fps,
+        facing=rig.facing,
+        height=height,
+        leg=leg_length(rig),
+        lifts=is_made(motion),
+    )
     feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 1)
     if not feet:
         return motion.with_(contacts=planted)
-    blend = BLEND_S * motion.fps
     held = planted[:count].copy()
     for _ in range(ROUNDS):
-        posed, legs = _pose(rig, world, feet, held, floor, blend)
+        posed, legs = _pose(rig, world, feet, held, floor)
         if any(foot.is_peg for foot in feet):  # a peg's sole turns with its leg: once more from where it came to stand
-            posed, legs = _pose(rig, posed, feet, held, floor, blend)
+            posed, legs = _pose(rig, posed, feet, held, floor)
         missed = [leg.stands & (leg.missing > MISSED * leg_length(rig)) for leg in legs]
         if not np.any(missed):
             break
@@ -89,11 +97,11 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     return _finish(rig, motion, posed, travel, contacts)
 
 
-def _pose(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools, floor: Floor, blend: float) -> tuple[Array, list[_Leg]]:
+def _pose(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools, floor: Floor) -> tuple[Array, list[_Leg]]:
     """World transforms (frames, joints, 4, 4) with every foot put in its place, and the legs with what they miss."""
-    loop = floor.lap is not None
+    blend, loop = BLEND_S * floor.fps, floor.lap is not None
     world, legs = _shift_body(rig, world, [_stand(rig, world, foot, planted, floor) for foot in feet], blend, loop)
-    legs = [_swing(leg, floor, blend, loop) for leg in legs]
+    legs = [_swing(leg, floor) for leg in legs]
     world = _lower_body(rig, world, legs, LOWERING * blend, loop)
     reached = []
     for leg in legs:
@@ -133,16 +141,18 @@ def _shift_body(rig: Rig, world: Array, legs: list[_Leg], blend: float, loop: bo
     return move_world(rig.skeleton, world, matrices), moved
 
 
-def _swing(leg: _Leg, floor: Floor, blend: float, loop: bool) -> _Leg:
+def _swing(leg: _Leg, floor: Floor) -> _Leg:
     """The leg with its stances' corrections faded into the swings, and the swings kept above the ground."""
-    change = leg.placed.turn @ np.swapaxes(leg.was.turn, -1, -2)
+    blend, loop = BLEND_S * floor.fps, floor.lap is not None
+    placed, held = lift_edges(leg.was, leg.placed, leg.stands, floor) if floor.lifts else (leg.placed, leg.stands)
+    change = placed.turn @ np.swapaxes(leg.was.turn, -1, -2)
     turned = Rotation.from_matrix(change).as_rotvec()
-    moved = leg.placed.position - leg.was.position
-    faded = blend_through(np.concatenate([moved, turned], axis=1), leg.stands, blend, loop)
+    moved = placed.position - leg.was.position
+    faded = blend_through(np.concatenate([moved, turned], axis=1), held, blend, loop)
     turn = Rotation.from_rotvec(faded[:, 3:]).as_matrix() @ leg.was.turn
     lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.offsets).min(axis=1)
     needed = floor.height - lowest_arm - leg.was.position[:, 1]
-    faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), leg.stands, 0.5 * blend, loop)
+    faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), held, 0.5 * blend, loop)
     return replace(leg, placed=replace(leg.was, position=leg.was.position + faded[:, :3], turn=np.asarray(turn)))
 
 

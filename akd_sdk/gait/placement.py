@@ -51,13 +51,16 @@ class FootMotion:
 @dataclass(frozen=True)
 class Floor:
     """What feet stand on: `path` (frames, 3), the travel; `lap` (3,), its step after which a loop begins anew, None without a loop;
-    `facing` (3, 3), character frame to world; `height` of the ground and `leg` length, metres."""
+    `fps`; `facing` (3, 3), character frame to world; `height` of the ground and `leg` length, metres; `lifts`, whether fast feet are to
+    leave it and come down straight."""
 
     path: Array
     lap: Array | None
+    fps: float
     facing: Array
     height: float
     leg: float
+    lifts: bool = False
 
 
 def place_foot(foot: FootMotion, planted: Bools, floor: Floor) -> FootMotion:
@@ -69,13 +72,13 @@ def place_foot(foot: FootMotion, planted: Bools, floor: Floor) -> FootMotion:
     """
     position, turn = foot.position.copy(), foot.turn.copy()
     for run in runs(np.asarray(planted.any(axis=1)), floor.lap is not None):
-        path = _path_of(run, floor)
+        path = path_of(run, floor)
         stands = replace(foot, position=foot.position[run], turn=foot.turn[run], offsets=foot.offsets[run])
         position[run], turn[run] = _stand(stands, planted[run], path, floor)
     return replace(foot, position=position, turn=turn)
 
 
-def _path_of(run: Ints, floor: Floor) -> Array:
+def path_of(run: Ints, floor: Floor) -> Array:
     """The travel (n, 3) at a run's frames; those after a loop's seam lie one lap further."""
     path = floor.path[run].copy()
     wrapped = np.flatnonzero(np.diff(run) < 0)
@@ -96,7 +99,7 @@ def _stand(foot: FootMotion, planted: Bools, path: Array, floor: Floor) -> tuple
         turn = _turn(np.full(len(pitch), heading), _flattened(pitch), floor.facing)
         spread = foot.offsets.mean(axis=0) @ _turn(np.array([heading]), np.zeros(1), floor.facing)[0].T
     arms = np.einsum("fij,fkj->fki", turn, foot.offsets)
-    share = _shares(arms[..., 1], SHARED_LEGS * floor.leg)
+    share = shares(arms[..., 1], floor.leg)
     weight = share * (planted.any(axis=1, keepdims=True))
     points = move_points(path, foot.points())
     spot = np.einsum("fk,fki->i", weight, points - spread) / weight.sum()
@@ -122,7 +125,7 @@ def _flattened(pitch: Array) -> Array:
     return np.asarray(pitch - FLAT_RAD * np.tanh(pitch / FLAT_RAD))
 
 
-def _shares(heights: Array, scale: float) -> Array:
+def shares(heights: Array, leg_m: float) -> Array:
     """How much each point (frames, points) carries: all by the lowest, shared between points of nearly one height."""
-    weight = np.exp(-(heights - heights.min(axis=1, keepdims=True)) / max(scale, 1e-9))
+    weight = np.exp(-(heights - heights.min(axis=1, keepdims=True)) / (SHARED_LEGS * leg_m))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
