@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -182,10 +182,11 @@ def make_batch(clips: ClipSet, rows: Tensor, generator: torch.Generator) -> Batc
     return Batch(alpha * clean + sigma * noise, clean, t, features, Condition(words, cameras.rows, cameras.params))
 
 
-def batch_rows(clips: ClipSet, size: int, walks: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Endless rows of batches: bodies of similar token counts together, walks of quadrupeds `walks` times as often."""
+def batch_rows(clips: ClipSet, size: int, often_drawn: Mapping[str, int], generator: torch.Generator) -> Iterator[Tensor]:
+    """Endless rows of batches: bodies of similar token counts together, some gaits of quadrupeds so many times as often."""
     often = torch.ones(len(clips), dtype=torch.int64)
-    often[(clips.words[:, 0] == index("quadruped")) & (clips.words[:, 1] == index("walk"))] = walks
+    for gait, times in often_drawn.items():
+        often[(clips.words[:, 0] == index("quadruped")) & (clips.words[:, 1] == index(gait))] = times
     order = torch.repeat_interleave(torch.arange(len(clips)), often)
     order = order[torch.argsort(clips.counts[order], stable=True)]
     total = len(order)

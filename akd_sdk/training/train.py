@@ -48,7 +48,8 @@ class TrainOptions:
         batch: clips a step.
         clips: size of the teacher's set.
         rate: peak learning rate; linear warm-up, constant, linear decay over the second half.
-        walks: how many times as often a quadruped's walk is drawn.
+        walks: how many times as often a quadruped's walk is drawn: the lag of its fore feet is learnt late.
+        gallops: how many times as often a gallop is drawn in the second half: the lag within its pairs is learnt last.
         threads: of torch.
         processes: that make clips.
     """
@@ -59,6 +60,7 @@ class TrainOptions:
     clips: int = 48_000
     rate: float = 0.0015
     walks: int = 3
+    gallops: int = 4
     config: ModelConfig = field(default_factory=ModelConfig)
     threads: int = 2
     processes: int = 2
@@ -159,11 +161,11 @@ class _Trainer:
         if self.checkpoint.is_file():
             self._load()
         clips = make_clips(self.options.clips, self.options.seed, self.options.processes, self._clips_made)
-        rows = batch_rows(clips, self.options.batch, self.options.walks, self.generator)
+        early, late = (batch_rows(clips, self.options.batch, often, self.generator) for often in self._often())
         started = time.monotonic() - self.seconds
         try:
             while self.step < self.options.steps:
-                self._step(clips, next(rows))
+                self._step(clips, next(early if self.step < self.options.steps * _DECAY_FROM else late))
                 self.seconds = time.monotonic() - started
                 if self.step % _CHECKPOINT_EVERY == 0:
                     self._save()
@@ -205,6 +207,10 @@ class _Trainer:
                 self.average[name].lerp_(weights, 1 - keep)
         self.loss = value if self.step == 0 else self.loss + (value - self.loss) * max(0.01, 1 / (self.step + 1))
         self.step += 1
+
+    def _often(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many times as often gaits of quadrupeds are drawn, in the first and in the second half."""
+        return {"walk": self.options.walks}, {"walk": self.options.walks, "gallop": self.options.gallops}
 
     def _pace(self) -> float:
         """Share of the peak learning rate at this step."""

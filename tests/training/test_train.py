@@ -58,7 +58,7 @@ def test_times_are_stratified_and_some_are_pure_noise():
 def test_quadruped_walks_are_drawn_more_often():
     clips = make_shard(1, 0, 200)
     walks = (clips.words[:, 0] == 1) & (clips.words[:, 1] == 4)
-    rows = batch_rows(clips, 50, 3, torch.Generator().manual_seed(0))
+    rows = batch_rows(clips, 50, {"walk": 3}, torch.Generator().manual_seed(0))
     drawn = torch.cat([next(rows) for _ in range(60)])
     share = walks.float().mean().item()
     assert walks[drawn].float().mean().item() == pytest.approx(3 * share / (1 + 2 * share), abs=0.06)
