@@ -12,8 +12,8 @@ class Progress:
     """One report of a long piece of work.
 
     Attributes:
-        stage: what is being done, a few words ("distilling", "locking feet"); it names the bar that is drawn.
-        fraction: share of the stage that is done, 0 to 1.
+        stage: what is being done now, a few words ("distilling", "locking feet").
+        fraction: share of the whole work that is done, 0 to 1.
         detail: what there is to say beside it (a loss, a file), may be empty.
     """
 

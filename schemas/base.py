@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -11,5 +13,10 @@ class Schema(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def to_json(self) -> str:
-        """Indented JSON with a final newline, the same text for the same values."""
-        return self.model_dump_json(indent=2) + "\n"
+        """Indented JSON with a final newline, the same text for the same values.
+
+        Names of files and joints may hold lone surrogates (bytes that are no text); they become escapes, so that the text can always be
+        written as UTF-8.
+        """
+        text = json.dumps(self.model_dump(), indent=2, ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"

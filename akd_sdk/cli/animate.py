@@ -13,8 +13,15 @@ from akd_sdk.cli.arguments import File, Force, Height, Json
 from akd_sdk.cli.outputs import listing, together
 from akd_sdk.cli.terminal import progress_bar, say, say_json, warn
 from akd_sdk.errors import ExportError
+from akd_sdk.progress import Progress, between
 
 EXAMPLE: Final = 'akd animate fox.glb "a fox trotting slowly" -o out --loop --formats glb,usda'
+
+LONGEST_STEM: Final = 100
+"""Characters of an output's name before its suffix; what file systems take is some 250 bytes."""
+
+MAKING_SHARE: Final = 0.85
+"""Share of the command's time in which the motion is made; the rest writes it."""
 
 
 def animate(
@@ -47,16 +54,19 @@ def animate(
     understood = animator.understand(prompt)
     typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
     name = name or clip_name(understood)
-    stem = re.sub(r"[^\w.-]+", "_", f"{animator.rig.name}_{name}")
+    stem = re.sub(r"[^\w.-]+", "_", f"{animator.rig.name}_{name}")[:LONGEST_STEM]
     pictures = (f"{stem}.png",) if sheet else ()
     report_name = f"{stem}.report.json"
-    with together(output, (*(stem + suffix for suffix in suffixes), *pictures, report_name), force=force) as work:
-        with progress_bar() as bar:
-            motion = animator.animate(prompt, seconds=seconds, loop=loop, fps=fps, name=name, progress=bar)
-        for suffix in suffixes:
+    with together(output, (*(stem + suffix for suffix in suffixes), *pictures, report_name), force=force) as work, progress_bar() as bar:
+        making, writing = between(bar, 0.0, MAKING_SHARE), between(bar, MAKING_SHARE, 1.0)
+        motion = animator.animate(prompt, seconds=seconds, loop=loop, fps=fps, name=name, progress=making)
+        for done, suffix in enumerate(suffixes):
+            writing(Progress("writing", done / (len(suffixes) + 1), stem + suffix))
             animator.export(motion, work / (stem + suffix))
         for picture in pictures:
+            writing(Progress("writing", len(suffixes) / (len(suffixes) + 1), picture))
             animator.sheet(motion, work / picture)
+        writing(Progress("writing", 1.0, report_name))
         report = animator.report.model_copy(update={"files": listing(work, output)})
         (work / report_name).write_text(report.to_json(), encoding="utf-8")
     if json:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from akd_sdk.cli.arguments import File, Height, Json
-from akd_sdk.cli.terminal import results, say_json, table
+from akd_sdk.cli.terminal import printable, results, say_json, table
 from akd_sdk.schemas import CharacterSummary, JointSummary
 
 EXAMPLE: Final = "akd inspect fox.glb --joints"
@@ -40,7 +40,7 @@ def _show(summary: CharacterSummary, joints: bool) -> None:
     console = results()
     facts = Table.grid(padding=(0, 2))
     for label, text in _facts(summary):
-        facts.add_row(Text(label, style="bold"), Text(text))
+        facts.add_row(Text(label, style="bold"), Text(printable(text)))
     console.print(facts)
     if summary.chains:
         chains = ((c.kind, c.side, " > ".join(c.joints), c.tip or "") for c in summary.chains)

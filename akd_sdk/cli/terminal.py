@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
 from akd_sdk.progress import Progress, ProgressCallback
 from akd_sdk.schemas import Schema
+
+LINE_EVERY_S: Final = 30.0
+"""How often long work says a line where there is no terminal to draw a bar on."""
 
 
 def results() -> Console:
@@ -24,9 +29,10 @@ def results() -> Console:
     return Console(file=sys.stdout, highlight=False, width=200 if roomy else None)
 
 
-def say(text: str = "") -> None:
-    """One line of the result, as it is: no wrapping, no markup."""
-    print(text, file=sys.stdout)
+def say(text: str) -> None:
+    """Lines of the result, as they are: no wrapping, no markup."""
+    for line in text.splitlines():
+        print(printable(line), file=sys.stdout)
 
 
 def say_json(value: Schema) -> None:
@@ -40,7 +46,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     for title in titles:
         made.add_column(title, overflow="fold")
     for row in rows:
-        made.add_row(*(Text(cell) for cell in row))
+        made.add_row(*(Text(printable(cell)) for cell in row))
     return made
 
 
@@ -61,7 +67,8 @@ def refuse(text: str) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[ProgressCallback]:
-    """A callback that draws long work on standard error: a bar a stage on a terminal, else a line when a stage begins."""
+    """A callback that draws long work on standard error: a bar on a terminal, else a line when a stage begins and
+    now and then."""
     if not sys.stderr.isatty():
         yield _lines()
         return
@@ -74,22 +81,28 @@ def progress_bar() -> Iterator[ProgressCallback]:
         TextColumn("{task.fields[detail]}"),
     )
     with Bars(*columns, console=Console(file=sys.stderr)) as bars:
-        tasks: dict[str, TaskID] = {}
+        bar = bars.add_task("", total=1.0, detail="")
 
         def draw(report: Progress) -> None:
-            if report.stage not in tasks:
-                tasks[report.stage] = bars.add_task(report.stage, total=1.0, detail=report.detail)
-            bars.update(tasks[report.stage], completed=report.fraction, detail=report.detail)
+            bars.update(bar, description=report.stage, completed=report.fraction, detail=report.detail)
 
         yield draw
 
 
 def _lines() -> ProgressCallback:
     seen: set[str] = set()
+    last = time.monotonic()
 
-    def begin(report: Progress) -> None:
+    def tell(report: Progress) -> None:
+        nonlocal last
         if report.stage not in seen:
             seen.add(report.stage)
             print(f"{report.stage} ...", file=sys.stderr, flush=True)
+        elif time.monotonic() - last > LINE_EVERY_S:
+            detail = f", {report.detail}" if report.detail else ""
+            print(f"{report.stage} {100 * report.fraction:.0f} %{detail}", file=sys.stderr, flush=True)
+        else:
+            return
+        last = time.monotonic()
 
-    return begin
+    return tell

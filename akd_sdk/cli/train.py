@@ -13,12 +13,15 @@ from akd_sdk.cli.arguments import Force, Json
 from akd_sdk.cli.outputs import claim
 from akd_sdk.cli.terminal import progress_bar, say, say_json
 from akd_sdk.errors import PriorError
-from akd_sdk.progress import Progress, ProgressCallback
+from akd_sdk.progress import Progress, ProgressCallback, between
 
 if TYPE_CHECKING:
     from akd_sdk.training.train import TrainProgress
 
 EXAMPLE: Final = "akd train mini -o mini.safetensors"
+
+CLIPS_SHARE: Final = 0.03
+"""Share of a training's time in which the teacher makes its clips."""
 
 
 def train(
@@ -51,12 +54,14 @@ def train(
 
 
 def _drawn(bar: ProgressCallback) -> Callable[[TrainProgress], None]:
-    """The bar as a training drives it."""
+    """The bar as a training drives it: the clips are its first part, the steps the rest."""
+    clips, steps = between(bar, 0.0, CLIPS_SHARE), between(bar, CLIPS_SHARE, 1.0)
 
     def draw(report: TrainProgress) -> None:
         if report.stage == "clips":
-            bar(Progress("making the teacher's clips", report.fraction))
+            clips(Progress("making the teacher's clips", report.fraction))
         else:
-            bar(Progress("training", report.fraction, f"step {report.step}, loss {report.loss:.4f}"))
+            left = f"{report.left_s / 60:.0f} minutes left"
+            steps(Progress("training", report.fraction, f"step {report.step}, loss {report.loss:.4f}, {left}"))
 
     return draw

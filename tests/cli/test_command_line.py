@@ -114,6 +114,19 @@ def test_off_a_terminal_each_stage_is_one_line_on_standard_error(capsys: pytest.
     assert capsys.readouterr() == ("", "distilling ...\nfeet ...\n")
 
 
+def test_off_a_terminal_long_work_says_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = 0.0
+    monkeypatch.setattr("akd_sdk.cli.terminal.time.monotonic", lambda: clock)
+    with progress_bar() as bar:
+        for step in range(0, 100, 5):
+            clock = 2.0 * step
+            bar(Progress("training", step / 100, f"step {step}"))
+    assert capsys.readouterr().err.splitlines() == [
+        "training ...",
+        *(f"training {step} %, step {step}" for step in (20, 40, 60, 80)),
+    ]
+
+
 def test_on_a_terminal_a_bar_shows_share_and_detail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")

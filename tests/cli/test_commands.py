@@ -131,6 +131,17 @@ def test_inspect_says_what_the_file_holds(results: Path, capsys: pytest.CaptureF
     assert sum(chain.kind in {"leg", "foreleg"} for chain in summary.chains) == 4
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes file names that are no text")
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["tables", "json"])
+def test_a_file_name_that_is_no_text_is_shown_as_far_as_it_is(
+    options: list[str], samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = tmp_path / "d\udcff[bold]g\n.glb"
+    odd.write_bytes((samples / "quadruped.glb").read_bytes())
+    assert main(["inspect", str(odd), *options]) == 0
+    assert "[bold]g" in capsys.readouterr().out
+
+
 def test_inspect_shows_the_same_as_tables(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(results / "quadruped_slow_walk.glb"), "--joints"]) == 0
     said = capsys.readouterr().out

@@ -59,6 +59,12 @@ def test_the_json_is_plain_and_ends_with_a_new_line(report: Report) -> None:
     assert json.loads(text)["after"]["gaits"] == {"trot": {"coherence": 0.98, "swing": 1.1}}
 
 
+def test_what_is_no_text_becomes_an_escape(report: Report) -> None:
+    text = report.model_copy(update={"character": report.character.model_copy(update={"name": "d\udcffg 狐"})}).to_json()
+    assert "d\\udcffg 狐" in text
+    assert json.loads(text)["character"]["name"] == "d\udcffg 狐"
+
+
 def test_unknown_fields_are_refused(report: Report) -> None:
     with pytest.raises(ValidationError, match="forbidden"):
         Report.model_validate({**report.model_dump(), "mood": "good"})
