@@ -23,7 +23,7 @@ def convert(
 ) -> None:
     """Write the clips of a file in another format.
 
-    A GLB takes all clips, a USD or BVH file one: choose it with --clip.
+    A GLB takes all clips, beside those that it has; a USD or BVH file takes one: choose it with --clip.
     """
     from akd_sdk.cli.clips import chosen
     from akd_sdk.exporters import Clip as ExportedClip
