@@ -19,6 +19,8 @@ FAST_LEGS = 1.2
 """Belt, leg lengths a second, from which on feet are lifted so: a slower foot that is half lifted slides little."""
 OFF_LEGS, DOWN_LEGS = 1.1 * HIGH_LEGS, 1.15 * LOW_LEGS
 """Heights one frame after lift-off and one before touch-down, leg lengths: over those at which a point is let go and may be planted."""
+SLIDE = 0.15
+"""Share of the belt's step by which the lifted foot stays with the body already."""
 SHORTEST_GAP = 5
 """Frames of swing under which a foot is not lifted so."""
 
@@ -52,7 +54,9 @@ def _over_the_spot(was: FootMotion, placed: FootMotion, free: int, stand: int, f
     correction = placed.turn[stand] @ was.turn[stand].T
     turn = correction @ was.turn[free]
     share = shares(placed.points()[stand, None, :, 1], floor.leg)[0]
-    spot = share @ move_points(inverse_ground(to), move_points(at, placed.points()[stand, None]))[0]
+    standing = placed.points()[stand, None]
+    still = move_points(inverse_ground(to), move_points(at, standing))[0]
+    spot = share @ (still + SLIDE * (standing[0] - still))
     arms = was.offsets[free] @ turn.T
     position = spot - share @ arms
     asked = floor.height + height - arms[:, 1].min()
