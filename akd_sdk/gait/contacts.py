@@ -96,12 +96,17 @@ def find_contacts(rig: Rig, motion: Motion, travel: Travel | None = None) -> Boo
 
 
 def planted_by_speed(rig: Rig, motion: Motion, travel: Travel, paths: Array) -> Bools:
-    """The rule for a file's motion: low and slow, with hysteresis, no short stretches. paths: (frames, points, 3) of the motion, metres."""
+    """The rule for motions that are no made gaits: low and slow, with hysteresis, no short stretches.
+
+    paths: (frames, points, 3) of the motion, metres.
+    """
     over_ground = paths if travel.in_root else move_points(travel.path, paths)
     slow = np.maximum(SLOW_LEGS * leg_length(rig), SLOW_BELT * travel.speed(motion.fps))
     velocity = ground_velocities(over_ground, motion.fps, travel.path[-1] if motion.loop else None)
     speed = np.linalg.norm(velocity[..., [0, 2]], axis=-1)
     start, keep = low_and_slow(paths[..., 1] - ground_height(rig, motion, paths), speed, leg_length(rig), slow)
     count = unique_frames(motion)
+    if is_made(motion):  # unrest of what the SDK made is no lift: the wider thresholds, and no short gaps either
+        start = ~drop_short(~keep[:count], 2.0 * SHORTEST_S * motion.fps, motion.loop)
     planted = drop_short(hold(start[:count], keep[:count], motion.loop), SHORTEST_S * motion.fps, motion.loop)
     return np.concatenate([planted, planted[: motion.frames - count]])

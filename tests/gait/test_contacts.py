@@ -60,6 +60,18 @@ def test_feet_that_rest_are_always_planted() -> None:
         assert find_contacts(rig, still.with_(provenance=provenance)).all()
 
 
+def test_unrest_of_a_made_motion_is_no_lift_but_a_jump_is() -> None:
+    rig, legs = body()
+    still = walk(rig, legs, Gait(speed=0.0, lift=0.0)).with_(provenance=PROMPT)
+    for frames, planted in ((3, True), (12, False)):
+        root = still.root.copy()
+        root[20 : 20 + frames, 1] += 0.06 * rig.leg_length
+        contacts = find_contacts(rig, still.with_(root=root))
+        assert contacts[20 : 20 + frames].all() == planted
+        assert contacts[:18].all()
+        assert contacts[36:].all()
+
+
 def test_made_stance_is_as_long_as_its_duty_and_a_frame() -> None:
     rig, legs = body()
     for duty in (0.35, 0.62):
