@@ -41,13 +41,15 @@ def lift_edges(was: FootMotion, placed: FootMotion, stands: Bools, floor: Floor)
             continue
         for free, stand, height in ((gap[0], gap[0] - 1, OFF_LEGS), (gap[-1], gap[-1] + 1, DOWN_LEGS)):
             if loop or 0 <= stand < count:
-                position[free], turn[free] = _over_the_spot(was, placed, int(free), int(stand) % count, floor, height * floor.leg)
+                position[free], turn[free] = _over_the_spot(was, placed, (int(free), int(stand) % count), floor, height)
                 held[free] = True
     return replace(placed, position=position, turn=turn), held
 
 
-def _over_the_spot(was: FootMotion, placed: FootMotion, free: int, stand: int, floor: Floor, height: float) -> tuple[Array, Array]:
-    """Position (3,) and turn (3, 3), in place, of a foot in the frame `free` beside its stance's last or first frame `stand`."""
+def _over_the_spot(was: FootMotion, placed: FootMotion, frames: tuple[int, int], floor: Floor, legs: float) -> tuple[Array, Array]:
+    """Position (3,) and turn (3, 3), in place, of a foot `legs` leg lengths high in the first of the two frames, which is beside the
+    second, its stance's last or first."""
+    free, stand = frames
     pair = np.array(sorted((stand, free), reverse=abs(stand - free) > 1))  # in time order, also over a loop's seam
     path = path_of(pair, floor)
     at, to = (path[:1], path[1:]) if pair[0] == stand else (path[1:], path[:1])
@@ -59,7 +61,7 @@ def _over_the_spot(was: FootMotion, placed: FootMotion, free: int, stand: int, f
     spot = share @ (still + SLIDE * (standing[0] - still))
     arms = was.offsets[free] @ turn.T
     position = spot - share @ arms
-    asked = floor.height + height - arms[:, 1].min()
+    asked = floor.height + legs * floor.leg - arms[:, 1].min()
     fading = was.position[free, 1] + 0.5 * (placed.position[stand, 1] - was.position[stand, 1])
     position[1] = max(asked, fading)
     return position, turn

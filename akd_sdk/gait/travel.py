@@ -175,7 +175,12 @@ def _belt(rig: Rig, motion: Motion, world: Array, stance: Stance) -> Array:
         twists = np.tile(whole if turns else _twist(where, moving, False), (motion.frames, 1))
     else:
         half = 0.5 * motion.fps / stance.cycle.frequency
-        twists = _running(frames, where, moving, np.arange(motion.frames), half, turns)
+        twists = np.full((motion.frames, 3), np.nan)
+        for frame in range(motion.frames):
+            near = np.abs(frames - frame) <= half
+            if near.sum() >= 3:
+                twists[frame] = _twist(where[near], moving[near], turns)
+        twists = _held(twists)
         twists = _low_pass(twists, 0.5 * half)
     return _settled(rig, twists)
 
@@ -222,17 +227,13 @@ def _turns(where: Array, moving: Array, twist: Array) -> bool:
     return bool(np.median(np.linalg.norm(turning, axis=-1)) < TURN_GAIN * np.median(straight))
 
 
-def _running(frames: NDArray[np.int64], where: Array, moving: Array, at: NDArray[np.int64], half: float, turns: bool) -> Array:
-    """Twists (len(at), 3) from the samples within `half` frames; held between where there are none."""
-    twists = np.full((len(at), 3), np.nan)
-    for i, frame in enumerate(at):
-        near = np.abs(frames - frame) <= half
-        if near.sum() >= 3:
-            twists[i] = _twist(where[near], moving[near], turns)
+def _held(twists: Array) -> Array:
+    """Twists (frames, 3) with the rows that are not known (NaN) filled in between their neighbours."""
+    frames = np.arange(len(twists))
     known = np.flatnonzero(np.isfinite(twists[:, 0]))
     if not len(known):
         return np.zeros_like(twists)
-    return np.stack([np.interp(at, at[known], twists[known, c]) for c in range(3)], axis=1)
+    return np.stack([np.interp(frames, known, twists[known, c]) for c in range(3)], axis=1)
 
 
 def _settled(rig: Rig, twists: Array) -> Array:
