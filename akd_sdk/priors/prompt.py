@@ -28,4 +28,4 @@ class Prompt:
     groups: Mapping[str, str] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    guidance: float = 2.0
+    guidance: float = 2.5
