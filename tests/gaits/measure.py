@@ -91,7 +91,8 @@ class Walker:
         forward = (points[:, :, 1, 2] - root[:, None, 2]) / self.hip_height
         cycle = fit_cycle(forward, times)
         limbs = tuple(self.case.legs)
-        planted, speed = self._planted(points, root)
+        planted, moved = self._planted(points, root)
+        pairs = planted[:-1] & planted[1:]
         spread = np.ptp(points.reshape(len(points), -1, 3), axis=0).max() * self.human * 1e3
         low = points[..., 1].min(axis=(1, 2))
         gaits = ("walk", "trot", "pace", "gallop") if len(limbs) > 2 else ("walk", "run")
@@ -103,7 +104,7 @@ class Walker:
             backward=cycle.backward,
             contact_duty=float(foot.mean()),
             planted_share=float(planted.mean()),
-            skate_mm=float(speed[planted].mean() / FPS * self.human * 1e3) if planted.any() else float("nan"),
+            skate_mm=float(moved[pairs].mean() * self.human * 1e3) if pairs.any() else float("nan"),
             penetration_percent=float(max(0.0, -low.min()) / self.leg * 100),
             jitter=self._jitter(world, cycle),
             airborne_s=longest(low > 0.02 * self.leg) / FPS,
@@ -112,9 +113,14 @@ class Walker:
         )
 
     def _planted(self, points: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rule for contacts of a file's motion, ground at 0: (frames, limbs, points) planted, and speeds over the ground, m/s."""
-        velocity = np.gradient(points, 1 / FPS, axis=0)[..., [0, 2]]
-        speed = np.linalg.norm(velocity, axis=-1)
+        """The rule for contacts of a file's motion, ground at 0: (frames, limbs, points) planted, and (frames - 1, ...) horizontal moves.
+
+        A point's speed is the lower of those before and after the frame: a foot that stands has come to rest on one side at its first
+        and its last frame. Skate is what a point moves between two frames in both of which it is planted.
+        """
+        moved = np.linalg.norm(np.diff(points[..., [0, 2]], axis=0), axis=-1)
+        ends = np.concatenate([moved[:1], moved, moved[-1:]])
+        speed = np.minimum(ends[:-1], ends[1:]) * FPS
         belt = np.linalg.norm(root[-1, [0, 2]] - root[0, [0, 2]]) / ((len(root) - 1) / FPS)
         slow = max(0.3 * self.leg, 0.35 * belt)
         height = points[..., 1]
@@ -129,7 +135,7 @@ class Walker:
         for limb in range(planted.shape[1]):
             for point in range(planted.shape[2]):
                 drop_short(planted[:, limb, point], 0.07 * FPS)
-        return planted, speed
+        return planted, moved
 
     def _jitter(self, world: np.ndarray, cycle: Cycle) -> float:
         third = np.diff(world[:, self.joints][..., :3, 3], 3, axis=0) * FPS**3
