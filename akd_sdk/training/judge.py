@@ -1,4 +1,4 @@
-"""Judging a prior without any rig: motions of held-out bodies are sampled from it as free points and their feet analysed."""
+"""Judging a prior without any rig: held-out bodies are sampled from it as points that keep their bones, and their feet analysed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ class Judgement:
 
 
 def sample_positions(prior: MiniPrior, tokens: Tokens, prompt: Prompt, seed: int, sampling: Sampling | None = None) -> Array:
-    """(frames, tokens, 3) points in hip heights that the prior takes for the prompt: views denoised together, folded to 3-D each level."""
+    """(frames, tokens, 3) points in hip heights that the prior takes for the prompt.
+
+    Views are denoised together, and folded to 3-D and to the body's bones each level.
+    """
     sampling = sampling or Sampling()
     generator = torch.Generator().manual_seed(seed)
     rest = torch.as_tensor(tokens.rest, dtype=torch.float32)
@@ -64,8 +67,19 @@ def sample_positions(prior: MiniPrior, tokens: Tokens, prompt: Prompt, seed: int
         shift = int(torch.randint(0, prior.frames, (1,), generator=generator))
         noisy = (alpha * clean + sigma * torch.randn(clean.shape, generator=generator)).roll(shift, 2)
         answer = prior.estimate(noisy, t, prompt, tokens, cameras).roll(-shift, 2)
-        points = rest + _folded(answer[..., 0, :], cameras.rows[:, :2]).transpose(0, 1) * POSITION_SCALE
+        moved = _folded(answer[..., 0, :], cameras.rows[:, :2]).transpose(0, 1) * POSITION_SCALE
+        points = _with_bones(rest + moved, rest, tokens)
     return points.double().numpy()
+
+
+def _with_bones(points: Tensor, rest: Tensor, tokens: Tokens) -> Tensor:
+    """The (frames, tokens, 3) points with every bone at its rest length, from the root outwards."""
+    placed = [points[:, 0]]
+    for joint in range(1, tokens.count):
+        above = int(tokens.parents[joint])
+        length = torch.linalg.vector_norm(rest[joint] - rest[above])
+        placed.append(placed[above] + length * torch.nn.functional.normalize(points[:, joint] - placed[above], dim=-1))
+    return torch.stack(placed, 1)
 
 
 def _folded(tracks: Tensor, projection: Tensor) -> Tensor:
