@@ -35,7 +35,7 @@ lint: $(VENV)/.test
 pytest: $(VENV)/.test $(ENGINE_MODULES)
 	$(TEST_ENV) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
-gaits: $(VENV)/.test ## every rig, gait and seed, measured from the exported files
+gaits: $(VENV)/.test $(ENGINE_MODULES) ## every rig, gait and seed, measured from the exported files
 	$(TEST_ENV) $(BIN)/python -m tests.gaits
 
 bench: $(VENV)/.test ## milliseconds of kinematics, one distillation and each export

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from engine_probes import engine_modules
 
-from akd_sdk.priors.mini.model import MiniModel
-from akd_sdk.priors.mini.prior import save_model
-
-from .cases import SENTENCES, RigCase, sample_rigs, shared_rigs
-from .run import CONTROL_RIGS, HEADER, SWAPPED, Row, animate, cases, marks, quietly, run
+from .cases import GAITS, SENTENCES, RigCase, sample_rigs, shared_rigs
+from .run import CONTROL_RIGS, HEADER, NO_GAIT, SWAPPED, Row, animate, cases, marks, quietly, run, untrained_weights
 
 MARKS = (
     "coherence with the asked gait >= 0.95",
@@ -26,6 +23,7 @@ MARKS = (
     "skate <= 3 mm per 1/30 s",
     "worst penetration <= 1 % of the leg",
     "jitter over the teacher's: walks <= 2, others <= 1.3",
+    "the Khronos validator finds no new error",
 )
 SEEDS = (0, 1, 2)
 
@@ -45,7 +43,11 @@ def rows(rigs: list[RigCase]) -> list[Row]:
 
 @pytest.mark.xdist_group("gaits")
 @pytest.mark.parametrize("text", MARKS)
-def test_the_acceptance_table_holds_for_seed_0(rows: list[Row], text: str) -> None:
+def test_the_acceptance_table_holds_for_seed_0(rows: list[Row], rigs: list[RigCase], text: str) -> None:
+    if text == "duty of Knight":
+        named(rigs, "Knight")
+    if rows[0].errors is None and "validator" in text:
+        engine_modules()  # skips, with the reason
     mark = next(m for m in marks(rows) if m.text == text)
     assert mark.met, mark.line()
 
@@ -59,15 +61,11 @@ def named(rigs: list[RigCase], name: str) -> RigCase:
 
 @pytest.mark.parametrize("name", CONTROL_RIGS)
 def test_untrained_weights_make_no_gait(rigs: list[RigCase], name: str, tmp_path: Path) -> None:
-    torch.manual_seed(5)
-    model = MiniModel()
-    torch.nn.init.normal_(model.track_out.weight, std=0.3)
-    torch.nn.init.normal_(model.modulation.weight, std=0.02)
-    save_model(model.state_dict(), model.config, tmp_path / "untrained.safetensors", {})
     case = named(rigs, name)
-    gait = "trot" if case.body == "quadruped" else "walk"
-    measured, _ = animate(case, gait, 0, tmp_path / "untrained.safetensors")
-    assert max(measured.coherence.values()) < 0.5
+    weights = untrained_weights(tmp_path / "untrained.safetensors")
+    for gait in GAITS[case.body]:
+        measured, _ = animate(case, gait, 0, weights)
+        assert max(measured.coherence.values()) < NO_GAIT
 
 
 @pytest.mark.parametrize("name", CONTROL_RIGS)

@@ -18,15 +18,23 @@ from numpy.typing import NDArray
 PROBES = Path(__file__).resolve().parents[1] / "engines"
 
 
-def engine_modules() -> Path:
-    """The node_modules folder with the engines; tests that need it are skipped where it, or Node, is absent."""
+def installed_engines() -> Path:
+    """The node_modules folder with the engines; FileNotFoundError says what is missing."""
     given = os.environ.get("ENGINE_MODULES")
     folder = (Path(given) if given else PROBES) / "node_modules"
     if shutil.which("node") is None:
-        pytest.skip("Node is not here (node, on the PATH)")
+        raise FileNotFoundError("Node is not here (node, on the PATH)")
     if not (folder / "three").is_dir() or not (folder / "gltf-validator").is_dir():
-        pytest.skip("the engines are not here: npm install --prefix tests/engines --ignore-scripts --no-audit --no-fund")
+        raise FileNotFoundError("the engines are not here: npm install --prefix tests/engines --ignore-scripts --no-audit --no-fund")
     return folder
+
+
+def engine_modules() -> Path:
+    """`installed_engines`; tests that need them are skipped where they, or Node, are absent."""
+    try:
+        return installed_engines()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
 
 
 def _node(script: str, modules: Path, *arguments: str, given: str = "") -> Any:
@@ -58,3 +66,9 @@ def three_positions(modules: Path, plays: Sequence[Play]) -> list[tuple[float, N
 def validator_errors(modules: Path, files: Sequence[Path]) -> list[dict[str, int]]:
     """How often each error of the Khronos validator occurs, file by file."""
     return [report["errors"] for report in _node("validate.mjs", modules, *map(str, files))]
+
+
+def new_errors(modules: Path, source: Path, made: Path) -> int:
+    """How many errors the Khronos validator finds in a file that it does not find in its source."""
+    before, after = validator_errors(modules, [source, made])
+    return sum(max(0, count - before.get(code, 0)) for code, count in after.items())
