@@ -7,8 +7,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from akd_sdk.cli.app import COMMANDS
+from akd_sdk.cli.app import COMMANDS, app
+from akd_sdk.formats.usd import SUFFIXES as USD_SUFFIXES
+from akd_sdk.readers.open import GLTF_SUFFIXES
 from akd_sdk.schemas import (
     AnimateOptions,
     Character,
@@ -24,6 +27,7 @@ from akd_sdk.schemas import (
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "akd_sdk" / "priors" / "mini" / "CARD.md")
 
 
 def test_the_python_example_runs_and_prints_its_report(
@@ -48,10 +52,19 @@ def test_make_targets_that_are_named_exist() -> None:
     assert set(re.findall(r"make ([a-z]+)", README)) - {"it"} <= targets
 
 
-def test_links_and_pictures_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", README)
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_pictures_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    assert links or page.name != "README.md"
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_table_and_the_help_name_every_format() -> None:
+    characters, clips = (re.findall(rf"^\| {row} \|(.*)$", README, flags=re.MULTILINE)[0] for row in ("characters", "clips"))
+    assert set(re.findall(r"`(\.\w+)`", characters)) == set(GLTF_SUFFIXES)
+    assert set(re.findall(r"`(\.\w+)`", clips)) == {".glb", *USD_SUFFIXES, ".bvh"}
+    told = CliRunner().invoke(app, ["inspect", "--help"]).output
+    assert [suffix for suffix in GLTF_SUFFIXES if suffix not in told] == []
 
 
 @pytest.mark.parametrize("schema", [Report, Metrics, GaitFit, SourceFile, Character, AnimateOptions, Understanding, ClipFacts, OutputFile])

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A skinned character, .glb or .gltf.", show_default=False)]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A skinned character, .glb, .gltf or .vrm.", show_default=False)]
 Clip = Annotated[
-    str | None, typer.Option("--clip", metavar="NAME", help="Which clip of the file; may be left out for a single one.", show_default=False)
+    str | None, typer.Option("--clip", metavar="NAME", help="Which clip of the file, where it holds several.", show_default=False)
 ]
 Height = Annotated[
     float | None,

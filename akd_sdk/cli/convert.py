@@ -23,7 +23,8 @@ def convert(
 ) -> None:
     """Write the clips of a file in another format.
 
-    A GLB takes all clips, beside those that it has; a USD or BVH file takes one: choose it with --clip.
+    A GLB takes all clips (or one, with --clip) beside those that it has; a USD or BVH file takes one: choose it with --clip. Textures go
+    into a folder beside a USD file, into a .usdz itself.
     """
     from akd_sdk.cli.clips import chosen
     from akd_sdk.exporters import Clip as ExportedClip

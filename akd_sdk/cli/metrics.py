@@ -17,7 +17,7 @@ UNKNOWN: Final = "-"
 def metrics(file: File, clip: Clip = None, height: Height = None, json: Json = False) -> None:
     """Measure the clips of a file: feet, ground, gait.
 
-    Lengths are at human size (1.7 m), times at 30 frames a second.
+    All of them, or the one that --clip names. Lengths are at human size (1.7 m), times at 30 frames a second.
     """
     from akd_sdk import reporting
     from akd_sdk.cli.clips import chosen
