@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
+import akd_sdk
 from akd_sdk import reporting
 from akd_sdk.distill import DistillOptions, distill
 from akd_sdk.errors import AkdError
@@ -129,16 +130,13 @@ class Animator:
         prompt = self.prior.parse(sentence, tokens.body)
         watch = _Stopwatch(dict(self._watch.seconds))
         with watch.stage("distilling"):
-            made = distill(
-                self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=between(progress, 0.0, DISTILL_SHARE)
-            )
+            told = between(progress, 0.0, DISTILL_SHARE)
+            made = distill(self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=told)
         with watch.stage("feet"):
             progress(Progress("locking feet", DISTILL_SHARE))
-            provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": reporting.versions()["akd-sdk"]}
-            raw = motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance)
-            raw = with_travel(self.rig, raw)
-            contacts = find_contacts(self.rig, raw)
-            motion = lock_feet(self.rig, raw, contacts)
+            provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": akd_sdk.__version__}
+            raw = with_travel(self.rig, motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance))
+            motion = lock_feet(self.rig, raw, find_contacts(self.rig, raw))
             progress(Progress("locking feet", 1.0))
         with watch.stage("measuring"):
             before, after = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
@@ -160,23 +158,21 @@ class Animator:
         )
         return motion
 
-    def export(
-        self, motion: Motion, path: str | PathLike[str], *, root_mode: str = "hips", force: bool = False
-    ) -> Path:
+    def export(self, motion: Motion, path: str | PathLike[str], *, root_mode: str = "hips", force: bool = False) -> Path:
         """Write a motion; the suffix chooses the format (.glb, .usda, .usdc, .bvh).
 
         Raises:
             ExportError: an unknown format, a file that exists (without `force`), a folder that cannot be written.
         """
-        written = export(self.rig, Clip.from_motion(self.rig, motion, root_mode), Path(path), force=force)
-        self._note(written)
-        return written
+        with self._written("exporting") as files:
+            files.append(export(self.rig, Clip.from_motion(self.rig, motion, root_mode), Path(path), force=force))
+        return files[0]
 
     def sheet(self, motion: Motion, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write a contact sheet of a motion: the character at twelve times, from the side and from three quarters, as PNG."""
-        written = save_sheet(contact_sheet(self.rig, motion), Path(path), force=force)
-        self._note(written)
-        return written
+        with self._written("drawing") as files:
+            files.append(save_sheet(contact_sheet(self.rig, motion), Path(path), force=force))
+        return files[0]
 
     @property
     def report(self) -> Report:
@@ -185,9 +181,16 @@ class Animator:
             raise AkdError("there is no report yet", hint="call animate first")
         return self._report
 
-    def _note(self, written: Path) -> None:
+    @contextmanager
+    def _written(self, stage: str) -> Iterator[list[Path]]:
+        """Files written in the block, and the time that they took, go to the report of the last animation."""
+        files: list[Path] = []
+        watch = _Stopwatch() if self._report is None else _Stopwatch(dict(self._report.seconds))
+        with watch.stage(stage):
+            yield files
         if self._report is not None:
-            self._report = self._report.model_copy(update={"files": (*self._report.files, reporting.output_file(written))})
+            listed = (*self._report.files, *(reporting.output_file(file) for file in files))
+            self._report = self._report.model_copy(update={"files": listed, "seconds": watch.seconds})
 
 
 def clip_name(prompt: Prompt) -> str:

@@ -66,7 +66,7 @@ class _Job:
 
     def fit(self, basis: CurveBasis, options: DistillOptions, progress: ProgressCallback, stage: str) -> tuple[CurveBody, torch.Tensor]:
         body = CurveBody(self.rig, self.tokens, basis)
-        optimiser = CurveOptimiser(body, self.tokens, options, self.generator)
+        optimiser = CurveOptimiser(body, self.tokens, options, self.generator, rolled=self.is_gait)
         return body, optimiser.run(self.prior, self.prompt, progress, stage)
 
     def stride_hz(self, body: CurveBody, coefficients: torch.Tensor) -> float:

@@ -24,10 +24,17 @@ from akd_sdk.views.tokens import Tokens
 
 
 class CurveOptimiser:
-    """Coefficients of a body's curves on their way to what a prior believes."""
+    """Coefficients of a body's curves on their way to what a prior believes.
 
-    def __init__(self, body: CurveBody, tokens: Tokens, options: DistillOptions, generator: torch.Generator) -> None:
+    `rolled`: the prior looks at a loop from a random time on at every level, so that no seam is left. Right for what goes on and on;
+    what begins and ends (a jump) is seen from its start.
+    """
+
+    def __init__(
+        self, body: CurveBody, tokens: Tokens, options: DistillOptions, generator: torch.Generator, *, rolled: bool = True
+    ) -> None:
         self.body, self.options, self.tokens = body, options, tokens
+        self._rolled = rolled and body.basis.loop
         self.coefficients = body.still().requires_grad_()
         self._adam = torch.optim.Adam([self.coefficients], lr=options.rate, betas=(0.8, 0.95))
         self._generator = generator
@@ -50,8 +57,8 @@ class CurveOptimiser:
         return self.coefficients.detach().clone()
 
     def _window(self, prior: Prior) -> Tensor:
-        """Basis samples of the frames that the prior looks at: of a loop, a window from a random time on."""
-        start = float(torch.rand(1, generator=self._generator)) * self.body.basis.seconds if self.body.basis.loop else 0.0
+        """Basis samples of the frames that the prior looks at."""
+        start = float(torch.rand(1, generator=self._generator)) * self.body.basis.seconds if self._rolled else 0.0
         return self.body.sample(start + np.arange(prior.frames) / prior.fps)
 
     @torch.no_grad()

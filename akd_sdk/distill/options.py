@@ -38,7 +38,7 @@ class DistillOptions:
     seconds: float = 2.0
     loop: bool = False
     fps: float = 30.0
-    levels: int = 30
+    levels: int = 40
     inner: int = 12
     views: int = 6
     rate: float = 0.04
