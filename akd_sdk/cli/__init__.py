@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
-import typer
-
-from akd_sdk.cli.app import app
-from akd_sdk.cli.terminal import refuse
 from akd_sdk.errors import AkdError
 
 __all__ = ["main"]
@@ -20,6 +17,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     `argv` are the words after `akd`, by default those of the process. A bug passes through as the exception that it is.
     """
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:  # while the program is loaded; later typer sees to it
+        print("error: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    import typer
+
+    from akd_sdk.cli.app import app
+    from akd_sdk.cli.terminal import refuse
+
     try:
         status = app(argv, prog_name="akd", standalone_mode=False)
     except AkdError as fault:

@@ -17,8 +17,8 @@ from akd_sdk.progress import Progress, between
 
 EXAMPLE: Final = 'akd animate fox.glb "a fox trotting slowly" -o out --loop --formats glb,usda'
 
-LONGEST_STEM: Final = 100
-"""Characters of an output's name before its suffix; what file systems take is some 250 bytes."""
+LONGEST_STEM: Final = 200
+"""Bytes of an output's name before its suffix; what file systems take is some 250."""
 
 MAKING_SHARE: Final = 0.85
 """Share of the command's time in which the motion is made; the rest writes it."""
@@ -49,15 +49,17 @@ def animate(
     """
     suffixes = _suffixes(formats)
     from akd_sdk.animator import Animator, clip_name
+    from akd_sdk.distill import DistillOptions
 
     animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height)
     understood = animator.understand(prompt)
-    typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
+    DistillOptions(seconds=seconds, loop=loop, fps=fps).checked(animator.prior.frames / animator.prior.fps)
     name = name or clip_name(understood)
-    stem = re.sub(r"[^\w.-]+", "_", f"{animator.rig.name}_{name}")[:LONGEST_STEM]
+    stem = output_stem(animator.rig.name, name)
     pictures = (f"{stem}.png",) if sheet else ()
     report_name = f"{stem}.report.json"
     with together(output, (*(stem + suffix for suffix in suffixes), *pictures, report_name), force=force) as work, progress_bar() as bar:
+        typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
         making, writing = between(bar, 0.0, MAKING_SHARE), between(bar, MAKING_SHARE, 1.0)
         motion = animator.animate(prompt, seconds=seconds, loop=loop, fps=fps, name=name, progress=making)
         for done, suffix in enumerate(suffixes):
@@ -77,6 +79,11 @@ def animate(
     say(report.summary())
     for written in (*(written.path for written in report.files), output / report_name):
         say(f"wrote {written}")
+
+
+def output_stem(character: str, clip: str) -> str:
+    """What the outputs for a clip of a character are called, before the suffix: nothing that a file system minds, and not too long."""
+    return re.sub(r"[^\w.-]+", "_", f"{character}_{clip}").encode()[:LONGEST_STEM].decode(errors="ignore")
 
 
 def _suffixes(formats: str) -> Sequence[str]:

@@ -18,7 +18,7 @@ def claim(path: Path, *, force: bool) -> None:
     Raises:
         ExportError: a folder is there, or anything and `force` is off.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # not Path.is_dir, which raises for names that are too long
         raise ExportError("is a folder", path, "name a file, or move the folder away")
     if not force and os.path.lexists(path):
         raise ExportError("exists already", path, "--force replaces it")

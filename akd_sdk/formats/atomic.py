@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -24,11 +24,12 @@ def staged(path: str | PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """
     target = Path(path)
     _refuse(target, force)
-    made = _make_parents(target)
-    folder: Path | None = None
+    missing = _missing(target.parent)
+    folder = target.parent / f".{target.name[:40]}.{secrets.token_hex(8)}"  # named before it is made: an interruption finds it
     done = False
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
+        _make(missing, target)
+        folder.mkdir()
         yield folder / target.name
         _place(folder, target, force)
         done = True
@@ -36,10 +37,9 @@ def staged(path: str | PathLike[str], *, force: bool = False) -> Iterator[Path]:
         fault = f"cannot be written ({error.strerror or error})"
         raise ExportError(fault, target, "choose a folder that can be written and has room") from error
     finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         if not done:
-            _remove_empty(made)
+            _remove_empty(missing)
 
 
 def write_whole(path: str | PathLike[str], data: bytes, *, force: bool = False) -> Path:
@@ -50,28 +50,35 @@ def write_whole(path: str | PathLike[str], data: bytes, *, force: bool = False) 
 
 
 def _refuse(target: Path, force: bool) -> None:
+    if "\0" in str(target):
+        raise ExportError("has a null character in its name", target, "give a name without")
     if not target.name:
         raise ExportError("is no file name", target, "give a file name with a suffix")
-    if target.is_dir():
+    if os.path.isdir(target):  # not Path.is_dir, which raises for names that are too long
         raise ExportError("is a folder", target, "give a file name in it")
     if not force and os.path.lexists(target):
         raise ExportError("exists already", target, "choose another name, or force to replace it")
 
 
-def _make_parents(target: Path) -> list[Path]:
-    """Make the folders above `target`; those that were missing, innermost first."""
+def _missing(folder: Path) -> list[Path]:
+    """What is not there of `folder` and the folders above it, innermost first."""
     missing = []
-    folder = target.parent
     while not os.path.lexists(folder):
         missing.append(folder)
         folder = folder.parent
+    return missing
+
+
+def _make(missing: list[Path], target: Path) -> None:
+    """Make the missing folders above `target`."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+        if not target.parent.is_dir():
+            raise NotADirectoryError(f"{target.parent} is no folder")
     except OSError as error:
-        _remove_empty(missing)
         fault = f"its folder cannot be made ({error.strerror or error})"
         raise ExportError(fault, target, "choose a folder that can be written") from error
-    return missing
 
 
 def _place(folder: Path, target: Path, force: bool) -> None:
@@ -82,18 +89,21 @@ def _place(folder: Path, target: Path, force: bool) -> None:
         _refuse(place, force)
     placed: list[Path] = []
     made: list[Path] = []
+    done = False
     try:
         for file, place in moves:
-            made += _make_parents(place)
-            known = os.path.lexists(place)
-            os.replace(file, place)
-            if not known:
+            missing = _missing(place.parent)
+            made = missing + made
+            _make(missing, place)
+            if not os.path.lexists(place):
                 placed.append(place)
-    except (OSError, ExportError):
-        for place in placed:
-            place.unlink(missing_ok=True)
-        _remove_empty(made)
-        raise
+            os.replace(file, place)
+        done = True
+    finally:  # an interruption, too, takes back
+        if not done:
+            for place in placed:
+                place.unlink(missing_ok=True)
+            _remove_empty(made)
 
 
 def _remove_empty(folders: list[Path]) -> None:

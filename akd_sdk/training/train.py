@@ -113,7 +113,7 @@ def train_mini(
     if min(options.steps, options.batch, options.clips) < 1:
         raise PriorError("a training needs at least one step, one clip and one clip a batch")
     output = Path(output)
-    if output.is_dir() or not output.parent.is_dir():
+    if os.path.isdir(output) or not os.access(output.parent, os.W_OK):
         raise PriorError("weights cannot be written here", output, "name a file in a folder that exists")
     trainer = _Trainer(options, checkpoint or checkpoint_path(options), progress)
     with _threads(options.threads):

@@ -16,6 +16,7 @@ from PIL import Image
 from akd_sdk import ExportError
 from akd_sdk.animator import Animator
 from akd_sdk.cli import main
+from akd_sdk.cli.animate import output_stem
 from akd_sdk.schemas import CharacterSummary, Conversion, FileMetrics, Report
 
 pytestmark = pytest.mark.xdist_group("commands")
@@ -70,6 +71,19 @@ def test_the_sheet_is_a_picture(results: Path) -> None:
     with Image.open(results / "quadruped_slow_walk.png") as picture:
         assert picture.format == "PNG"
         assert picture.width > 1000
+
+
+@pytest.mark.parametrize(
+    ("character", "clip", "stem"),
+    [
+        ("fox", "slow_walk", "fox_slow_walk"),
+        ("../a b", "c/d\0e\n", ".._a_b_c_d_e_"),
+        ("狐", "歩" * 100, "狐_" + "歩" * 65),
+        ("\udcff", "x" * 300, "__" + "x" * 198),
+    ],
+)
+def test_outputs_have_names_that_file_systems_take(character: str, clip: str, stem: str) -> None:
+    assert output_stem(character, clip) == stem
 
 
 @pytest.mark.parametrize("fault", [ExportError("the disk is full"), KeyboardInterrupt()], ids=["refusal", "interruption"])

@@ -90,7 +90,42 @@ def test_a_side_file_that_cannot_be_placed_takes_back_what_was_placed(tmp_path: 
     assert tree_of(tmp_path) == {"more": b"a file where a folder should be"}
 
 
-@pytest.mark.parametrize("name", ["", "folder", "file/a.txt"])
+def test_an_interruption_while_files_are_placed_takes_them_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = os.replace
+
+    def interrupted(source: Path, target: Path) -> None:
+        place(source, target)
+        raise KeyboardInterrupt
+
+    def write() -> None:
+        with staged(tmp_path / "new" / "z.txt") as draft:
+            draft.write_bytes(b"z")
+            (draft.parent / "b.txt").write_bytes(b"b")
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert tree_of(tmp_path) == {}
+
+
+def test_an_interruption_while_the_draft_is_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = os.mkdir
+
+    def interrupted(path: Path, *mode: int) -> None:
+        make(path, *mode)
+        if path.name.startswith("."):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "new" / "a.txt", b"a")
+    assert tree_of(tmp_path) == {}
+
+
+NO_PLACES = ["", "folder", "file/a.txt", "x" * 300, "x" * 300 + "/a.txt", "x/" * 1500 + "x" * 300, "a\0b", "a\0b/c.txt"]
+
+
+@pytest.mark.parametrize("name", NO_PLACES, ids=lambda name: repr(name[:20]))
 def test_places_that_no_file_can_have_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_bytes(b"x")

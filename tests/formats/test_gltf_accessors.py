@@ -216,6 +216,13 @@ def test_values_that_are_no_places_are_refused_unless_asked_for(tmp_path: Path, 
     assert floats(opened, index, ("SCALAR",), "the test", finite=False)[2] == 2.0
 
 
+def test_a_signalling_nan_is_refused_without_a_warning(tmp_path: Path) -> None:
+    file = Gltf()
+    index = file.accessor(np.array([0x3F800000, 0x7F800001], "<u4").view("<f4"))
+    with pytest.raises(ReadError, match="the test holds values that are not finite"):
+        floats(document(file, tmp_path), index, ("SCALAR",), "the test")
+
+
 def test_integers_are_integers(tmp_path: Path) -> None:
     file = Gltf()
     whole, real = file.accessor([1, 2, 4_000_000_000], "u4"), file.accessor([1.0])

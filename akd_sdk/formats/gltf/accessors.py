@@ -43,7 +43,8 @@ def floats(document: Document, index: int, kinds: tuple[str, ...], where: str, *
     kind = accessor["type"]
     if kind not in kinds:
         raise ReadError(f"{where} has accessor {index} of type {kind}, expected {' or '.join(kinds)}")
-    values = raw.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN warns where it is converted
+        values = raw.astype(np.float64)
     if raw.dtype.kind == "f":
         if finite and not np.abs(values).max() <= LARGEST:
             fault = "values that are not finite" if not np.isfinite(values).all() else f"values beyond {LARGEST:g}"

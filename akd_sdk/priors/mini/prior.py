@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from akd_sdk.errors import PriorError
+from akd_sdk.formats.atomic import write_whole
 from akd_sdk.priors.mini import vocabulary
 from akd_sdk.priors.mini.lexicon import parse
 from akd_sdk.priors.mini.model import FPS, FRAMES, Condition, MiniModel, ModelConfig, TokenFeatures, alpha_sigma
@@ -31,12 +33,13 @@ FORMAT: Final = "akd-mini-1"
 
 
 def save_model(state: Mapping[str, Tensor], config: ModelConfig, path: Path, facts: Mapping[str, str]) -> None:
-    """Write weights as half precision safetensors with their shape and `facts` as metadata, whole or not at all."""
+    """Write weights as half precision safetensors with their shape and `facts` as metadata, whole or not at all.
+
+    Raises ExportError: the file cannot be written.
+    """
     halves = {name: value.detach().to(torch.float16).contiguous() for name, value in state.items()}
     metadata = {"format": FORMAT, "config": json.dumps(asdict(config), sort_keys=True), **facts}
-    beside = path.with_name(path.name + ".part")
-    beside.write_bytes(save(halves, metadata=metadata))
-    beside.replace(path)
+    write_whole(path, save(halves, metadata=metadata), force=True)
 
 
 def load_model(path: Path) -> tuple[MiniModel, dict[str, str]]:
@@ -45,7 +48,7 @@ def load_model(path: Path) -> tuple[MiniModel, dict[str, str]]:
     Raises:
         PriorError: the file is missing, broken, of another layout, or does not fit its own configuration.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # not Path.is_file, which raises for names that are too long
         raise PriorError("no weights of the prior here", path, "make them with `akd train mini`")
     try:
         with safe_open(path, framework="pt") as file:
