@@ -14,7 +14,7 @@ from akd_sdk import reporting
 from akd_sdk.distill import DistillOptions, distill
 from akd_sdk.errors import AkdError
 from akd_sdk.exporters import Clip, export
-from akd_sdk.gait import find_contacts, lock_feet, measure, with_travel
+from akd_sdk.gait import find_contacts, lock_feet, measure, set_down, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
 from akd_sdk.priors import Prior, Prompt, load_prior
@@ -135,7 +135,8 @@ class Animator:
         with watch.stage("feet"):
             progress(Progress("locking feet", DISTILL_SHARE))
             provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": akd_sdk.__version__}
-            raw = with_travel(self.rig, motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance))
+            raw = set_down(self.rig, motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance))
+            raw = with_travel(self.rig, raw)
             motion = lock_feet(self.rig, raw, find_contacts(self.rig, raw))
             progress(Progress("locking feet", 1.0))
         with watch.stage("measuring"):
@@ -147,7 +148,7 @@ class Animator:
             options=AnimateOptions(prior=self.prior.name, seconds=seconds, loop=loop, fps=fps, height_m=self._height),
             prompt=reporting.understanding(prompt),
             seed=self.seed,
-            warnings=(*unknown, *prompt.notes, *made.notes),
+            warnings=(*unknown, *prompt.notes, *made.notes, *reporting.doubts(prompt.action, motion, after)),
             guessed=self.rig.notes,
             repaired=self.rig.source.repairs,
             clip=reporting.clip_facts(motion),

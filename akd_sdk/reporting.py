@@ -13,6 +13,7 @@ import numpy as np
 
 import akd_sdk
 from akd_sdk.gait import MotionMetrics
+from akd_sdk.gait.coherence import gaits_of
 from akd_sdk.motion import Motion
 from akd_sdk.priors import Prompt
 from akd_sdk.rig import Rig
@@ -20,6 +21,12 @@ from akd_sdk.schemas import Character, ClipFacts, GaitFit, Metrics, OutputFile, 
 
 LIBRARIES: Final = ("numpy", "scipy", "torch", "usd-core")
 """Libraries whose version may change a result."""
+
+GAITS: Final = frozenset((*gaits_of(("",) * 4), *gaits_of(("",) * 2)))
+LEAST_COHERENCE, LEAST_SWING = 0.9, 0.5
+"""What a made gait keeps, but for failures: see the model card of the embedded prior."""
+SHORTEST_JUDGED_S: Final = 1.0
+"""Seconds; shorter clips may hold less than a stride."""
 
 
 def source_file(path: Path) -> SourceFile:
@@ -50,6 +57,20 @@ def understanding(prompt: Prompt) -> Understanding:
         notes=prompt.notes,
         guidance=prompt.guidance,
     )
+
+
+def doubts(action: str, motion: Motion, measured: MotionMetrics) -> tuple[str, ...]:
+    """What of a clip is not as it was asked for: one line for the user each."""
+    found = []
+    fit = measured.gaits.get(action)
+    if action in GAITS and fit is None and motion.duration >= SHORTEST_JUDGED_S:
+        found.append(f"no {action} came out: the feet make no strides; another seed may")
+    if fit is not None and (fit.coherence < LEAST_COHERENCE or fit.swing < LEAST_SWING):
+        told = f"feet keep its order by {fit.coherence:.2f} of 1 and swing {100 * fit.swing:.0f} % as far as usual"
+        found.append(f"the {action} came out badly: {told}; another seed may do better")
+    if not measured.contact_duty:
+        found.append("no foot ever stands on the ground")
+    return tuple(found)
 
 
 def clip_facts(motion: Motion) -> ClipFacts:

@@ -4,7 +4,7 @@ from akd_sdk.gait.contacts import find_contacts
 from akd_sdk.gait.edits import repeat, resample
 from akd_sdk.gait.locking import lock_feet
 from akd_sdk.gait.metrics import GaitFit, MotionMetrics, measure
-from akd_sdk.gait.travel import Travel, estimate_travel, in_place, with_travel
+from akd_sdk.gait.travel import Travel, estimate_travel, in_place, set_down, with_travel
 
 __all__ = [
     "GaitFit",
@@ -17,5 +17,6 @@ __all__ = [
     "measure",
     "repeat",
     "resample",
+    "set_down",
     "with_travel",
 ]

@@ -92,6 +92,21 @@ def with_travel(rig: Rig, motion: Motion, travel: Travel | None = None) -> Motio
     return made.with_(travel=travel.path)
 
 
+def set_down(rig: Rig, motion: Motion) -> Motion:
+    """The motion lowered until its lowest contact point touches the ground y = 0, where it never does; else the motion itself.
+
+    Files rest with their soles above the ground, some by a third of a leg, and nothing but a gait's stance pulls feet down.
+    """
+    world = world_from_motion(rig.skeleton, motion)
+    heights = contact_paths(rig, world)[..., 1]
+    if not heights.size or heights.min() <= 0.0:
+        return motion
+    down = np.eye(4)
+    down[1, 3] = -heights.min()
+    lowered = move_world(rig.skeleton, world, np.broadcast_to(down, (motion.frames, 4, 4)))
+    return motion_from_world(rig.skeleton, lowered, motion.fps, name=motion.name, loop=motion.loop, like=motion)
+
+
 def in_place(rig: Rig, motion: Motion) -> tuple[Motion, Array]:
     """The motion with its travel taken out, and that travel (frames, 3): x, z metres and yaw radians since the first frame."""
     travel = estimate_travel(rig, motion)

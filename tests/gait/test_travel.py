@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from treadmill import Gait, body, walk
 
-from akd_sdk.gait import Travel, estimate_travel, in_place, with_travel
+from akd_sdk.gait import Travel, estimate_travel, in_place, set_down, with_travel
+from akd_sdk.gait.feet import contact_paths
 from akd_sdk.gait.ground import exponential, ground_matrices
 from akd_sdk.kinematics import motion_from_world, world_from_motion
 from akd_sdk.motion import Motion
@@ -55,6 +56,20 @@ def test_walking_backward_travels_backward() -> None:
     motion = walk(rig, legs, Gait())
     back = motion.with_(rotations=motion.rotations[::-1].copy(), root=motion.root[::-1].copy())
     assert estimate_travel(rig, back).path[-1, 1] / motion.duration == pytest.approx(-1.0, rel=0.02)
+
+
+@pytest.mark.parametrize("height", [0.3, 0.0, -0.2])
+def test_a_motion_that_hovers_is_set_down_and_no_other_is_moved(height: float) -> None:
+    rig, legs = body(feet=4)
+    walking = walk(rig, legs, Gait()).with_(provenance=PROMPT)
+    lowest = contact_paths(rig, world_from_motion(rig.skeleton, walking))[..., 1].min()
+    raised = walking.with_(root=walking.root + np.array([0.0, height - lowest, 0.0]))
+    down = set_down(rig, raised)
+    found = contact_paths(rig, world_from_motion(rig.skeleton, down))
+    assert found[..., 1].min() == pytest.approx(min(height, 0.0), abs=1e-9)
+    given = contact_paths(rig, world_from_motion(rig.skeleton, raised))
+    np.testing.assert_allclose(found - given, np.broadcast_to([0.0, -max(height, 0.0), 0.0], given.shape), atol=1e-9)
+    assert down.provenance == raised.provenance
 
 
 def test_feet_that_stay_have_no_belt() -> None:
