@@ -25,8 +25,8 @@ LIBRARIES: Final = ("numpy", "scipy", "torch", "usd-core")
 GAITS: Final = frozenset((*gaits_of(("",) * 4), *gaits_of(("",) * 2)))
 LEAST_COHERENCE, LEAST_SWING = 0.9, 0.5
 """What a made gait keeps, but for failures: see the model card of the embedded prior."""
-SHORTEST_JUDGED_S: Final = 1.0
-"""Seconds; shorter clips may hold less than a stride."""
+SHORTEST_JUDGED_S: Final = 1.5
+"""Seconds; shorter clips may hold less than a stride, which cannot be judged."""
 
 
 def source_file(path: Path) -> SourceFile:
@@ -63,9 +63,10 @@ def doubts(action: str, motion: Motion, measured: MotionMetrics) -> tuple[str, .
     """What of a clip is not as it was asked for: one line for the user each."""
     found = []
     fit = measured.gaits.get(action)
-    if action in GAITS and fit is None and motion.duration >= SHORTEST_JUDGED_S:
-        found.append(f"no {action} came out: the feet make no strides; another seed may")
-    if fit is not None and (fit.coherence < LEAST_COHERENCE or fit.swing < LEAST_SWING):
+    judged = action in GAITS and motion.duration >= SHORTEST_JUDGED_S
+    if judged and fit is None:
+        found.append(f"no {action} came out: the feet make no strides; another seed may do better")
+    if judged and fit is not None and (fit.coherence < LEAST_COHERENCE or fit.swing < LEAST_SWING):
         told = f"feet keep its order by {fit.coherence:.2f} of 1 and swing {100 * fit.swing:.0f} % as far as usual"
         found.append(f"the {action} came out badly: {told}; another seed may do better")
     if not measured.contact_duty:

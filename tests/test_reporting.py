@@ -48,3 +48,4 @@ def test_a_clip_that_is_not_what_was_asked_for_is_doubted(
 def test_clips_shorter_than_a_stride_are_not_judged_by_strides(still: Motion) -> None:
     glimpse = still.with_(fps=120.0)
     assert reporting.doubts("walk", glimpse, measured({})) == ()
+    assert reporting.doubts("walk", glimpse, measured({"walk": GaitFit(0.6, 1.0)})) == ()

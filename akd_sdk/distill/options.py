@@ -67,4 +67,7 @@ class DistillOptions:
             raise PromptError(f"{self.seconds:g} s is over ten minutes of one loop", "--seconds", "let the engine repeat the loop")
         if not math.isfinite(self.fps) or not 1.0 <= self.fps <= 240.0:
             raise AkdError(f"{self.fps:g} frames a second cannot be written", "--fps", "give 1 to 240")
+        if self.seconds * self.fps < 2.0:
+            fault = f"{self.seconds:g} s at {self.fps:g} frames a second are fewer than 3 frames"
+            raise PromptError(fault, "--fps", f"give {2.0 / self.seconds:.3g} or more")
         return self

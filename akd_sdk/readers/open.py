@@ -13,6 +13,9 @@ from akd_sdk.rig import Rig
 
 GLTF_SUFFIXES: Final = (".glb", ".gltf", ".vrm")
 
+SHORTEST_M, TALLEST_M = 1e-4, 1e6
+"""Heights that a character may be given, metres; far beyond them numbers run out of range."""
+
 GROUP: Final = "akd_sdk.readers"
 """Entry points of further readers, named by suffix without the dot."""
 
@@ -35,8 +38,8 @@ def open_rig(path: str | Path, *, height: float | None = None) -> Rig:
         RigError: it holds no skin, or the height is no positive number.
     """
     path = Path(path)
-    if height is not None and not (math.isfinite(height) and 0.0 < height < 1e6):
-        raise RigError(f"the height is {height:g}", "--height", "give metres above 0")
+    if height is not None and not (math.isfinite(height) and SHORTEST_M <= height < TALLEST_M):
+        raise RigError(f"the height is {height:g}", "--height", f"give metres, {SHORTEST_M:g} to {TALLEST_M:g}")
     return _reader(path)(path, height=height)
 
 

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 SUPERSAMPLING = 2
 BLOCK_COLUMNS = 6
 """Pictures side by side; more moments go on in further blocks of rows below."""
+LONGEST_NAME = 300
+"""Characters of a title; no sheet shows more."""
 MARGIN = 12
 TITLE = 40
 FOOT = 30
@@ -130,8 +132,9 @@ def _title(sheet: Image.Image, rig: Rig, motion: Motion, stage: Stage) -> None:
     """Rig, clip, length; on the right, as far as there is room, what marks and dots mean."""
     pen = ImageDraw.Draw(sheet)
     large, small = ImageFont.load_default(20), ImageFont.load_default(14)
-    pen.text((MARGIN, 12), f"{rig.name}: {motion.name}", INK, large)
-    start = MARGIN + pen.textlength(f"{rig.name}: {motion.name}", large) + 18
+    name = "".join(c if c.isprintable() else " " for c in f"{rig.name}: {motion.name}")[:LONGEST_NAME]
+    pen.text((MARGIN, 12), name, INK, large)
+    start = MARGIN + pen.textlength(name, large) + 18
     end = float(sheet.width - MARGIN)
     loop = ", loop" if motion.loop else ""
     length = f"{motion.duration:.2f} s, {motion.frames} frames at {motion.fps:.4g} fps{loop}"

@@ -87,6 +87,7 @@ ANIMATE_OPTIONS: dict[str, tuple[list[str], str]] = {
     "no frames": (["--fps", "0"], "--fps"),
     "frames that are no number": (["--fps", "nan"], "--fps"),
     "a million frames a second": (["--fps", "1e6"], "--fps"),
+    "a single frame": (["--seconds", "0.5", "--fps", "1"], "--fps"),
     "unknown format": (["--formats", "glb,fbx"], "fbx"),
     "no format": (["--formats", ""], "--formats"),
     "no height": (["--height", "0"], "--height"),

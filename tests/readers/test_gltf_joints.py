@@ -41,10 +41,16 @@ def test_a_height_scales_everything(tmp_path: Path) -> None:
     assert np.ptp(rig.skins[0].at_rest(rig.skeleton.rest_world)[:, 1]) == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize("height", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("height", [0.0, -1.0, np.nan, np.inf, 1e-300, 1e9])
 def test_heights_that_are_none_are_refused(tmp_path: Path, height: float) -> None:
     with pytest.raises(RigError, match="--height"):
         opened(Post(), tmp_path, height)
+
+
+def test_names_that_are_no_text_are_names_of_files_nevertheless(tmp_path: Path) -> None:
+    post = Post()
+    next(node for node in post.json["nodes"] if node.get("name") == "high")["name"] = "\ud800x"
+    assert opened(post, tmp_path).skeleton.names == ("low", "middle", "?x")
 
 
 class Wrapped(Post):

@@ -92,6 +92,11 @@ def test_the_same_input_gives_the_same_sheet(dog: Rig, sheet: Image.Image) -> No
     assert sheet.tobytes() == contact_sheet(dog, resting(dog), cell=CELL).tobytes()
 
 
+def test_any_name_can_stand_above_a_sheet(dog: Rig, sheet: Image.Image) -> None:
+    named = contact_sheet(replace(dog, name="dog\n\0" + "x" * 5000), resting(dog), cell=CELL)
+    assert named.size == sheet.size
+
+
 def test_figures_are_as_large_as_the_cell_allows_and_whole(sheet: Image.Image) -> None:
     for picture in cells(sheet)[:6]:
         columns = np.flatnonzero(body(picture).any(axis=0))

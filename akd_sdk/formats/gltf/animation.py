@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.accessors import floats
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import Json, child, label, objects, optional_reference, reference, text
+from akd_sdk.formats.gltf.fields import Json, child, label, name_of, objects, optional_reference, reference, text
 from akd_sdk.rotations import slerp
 
 Array = NDArray[np.float64]
@@ -123,7 +123,8 @@ def _animation(document: Document, index: int, item: Json, cache: dict[int, Arra
         else:
             channels.append(found)
     extras = item.get("extras")
-    return Animation(index, text(item, "name", where) or None, tuple(channels), ignored, extras if isinstance(extras, dict) else {})
+    text(item, "name", where)  # refused where it is no text
+    return Animation(index, name_of(item), tuple(channels), ignored, extras if isinstance(extras, dict) else {})
 
 
 def _channel(document: Document, channel: Json, samplers: list[Json], where: str, cache: dict[int, Array]) -> Channel | None:

@@ -99,6 +99,12 @@ def text(parent: Mapping[str, Any], key: str, where: str) -> str | None:
     return found
 
 
+def name_of(item: Mapping[str, Any]) -> str | None:
+    """An item's name, None where it has none; halves of characters, which no file can hold as text, as question marks."""
+    found = item.get("name")
+    return found.encode("utf-8", "replace").decode() or None if isinstance(found, str) else None
+
+
 def label(kind: str, index: int, name: Any) -> str:
     """How messages call an item: its kind, its name, or its index where it has none."""
     return f"{kind} {_shown(name)}" if isinstance(name, str) and name else f"{kind} {index}"

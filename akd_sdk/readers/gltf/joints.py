@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError, RigError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import label, optional_reference, references
+from akd_sdk.formats.gltf.fields import label, name_of, optional_reference, references
 from akd_sdk.formats.gltf.scene import Scene
 from akd_sdk.rig import Skeleton, Transforms
 
@@ -80,7 +80,7 @@ def find_joints(document: Document, scene: Scene) -> Joints:
     flat = np.abs(scales) < FLAT
     scales = np.where(flat, np.copysign(FLAT, scales), scales)
     rest = Transforms(scene.translations[nodes] * parent_units[:, None], scene.rotations[nodes], scales)
-    source_names = [_source_name(scene, int(n)) for n in nodes]
+    source_names = [name_of(scene.nodes[int(n)]) for n in nodes]
     names = unique(name or f"node_{n}" for name, n in zip(source_names, nodes))
     skeleton = Skeleton.bare(names, source_names, nodes, parents, rest)
     volumes = np.abs(np.linalg.det(skeleton.rest_world))
@@ -97,11 +97,6 @@ def _units(world: Array, parents: Ints) -> Array:
         above = units[parent] if parent >= 0 else 1.0
         units[j] = volumes[j] if volumes[j] > 1e-6 * above else above
     return units
-
-
-def _source_name(scene: Scene, node: int) -> str | None:
-    name = scene.nodes[node].get("name")
-    return name if isinstance(name, str) and name else None
 
 
 def unique(names: Iterable[str]) -> list[str]:

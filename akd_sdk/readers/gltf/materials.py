@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import Json, child, integer, label, numbers
+from akd_sdk.formats.gltf.fields import Json, child, integer, label, name_of, numbers
 from akd_sdk.formats.gltf.images import texture_rgba
 from akd_sdk.rig import Material
 
@@ -64,8 +64,7 @@ class Materials:
         where = label("material", index, item.get("name"))
         colour, info = self._base(item, where)
         texture = self._texture(integer(info, "index", where), where) if info else None
-        name = item.get("name")
-        return Material(name if isinstance(name, str) and name else f"material_{index}", colour, texture)
+        return Material(name_of(item) or f"material_{index}", colour, texture)
 
     def _base(self, item: Json, where: str) -> tuple[NDArray[np.float64], Json]:
         """Colour factor and textureInfo (empty: none)."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.accessors import floats, integers
 from akd_sdk.formats.gltf.container import Document
-from akd_sdk.formats.gltf.fields import Json, child, integer, label, objects, optional_reference, reference
+from akd_sdk.formats.gltf.fields import Json, child, integer, label, name_of, objects, optional_reference, reference
 from akd_sdk.formats.gltf.scene import Scene
 from akd_sdk.readers.gltf.joints import Joints
 from akd_sdk.readers.gltf.materials import Materials
@@ -78,8 +78,7 @@ def primitives_of(reading: Reading, mesh: int) -> Iterator[tuple[Json, str]]:
 
 def mesh_name(reading: Reading, mesh: int) -> str:
     """The mesh's own name, or one made of its index."""
-    name = reading.document.items("meshes")[mesh].get("name")
-    return name if isinstance(name, str) and name else f"mesh_{mesh}"
+    return name_of(reading.document.items("meshes")[mesh]) or f"mesh_{mesh}"
 
 
 def read_surface(reading: Reading, primitive: Json, where: str) -> Surface | None:
