@@ -75,7 +75,7 @@ class Animator:
         """The character of a file.
 
         Args:
-            path: a skinned .glb or .gltf.
+            path: a skinned .glb, .gltf or .vrm.
             prior: name of the prior.
             weights: a weight file for it instead of its own.
             seed: of all that is random.
@@ -160,7 +160,13 @@ class Animator:
         return motion
 
     def export(self, motion: Motion, path: str | PathLike[str], *, root_mode: str = "hips", force: bool = False) -> Path:
-        """Write a motion; the suffix chooses the format (.glb, .usda, .usdc, .bvh).
+        """Write a motion; the suffix chooses the format (.glb, .usda, .usdc, .usd, .usdz, .bvh).
+
+        Args:
+            motion: of this character.
+            path: what to write.
+            root_mode: "hips" leaves the travel over the ground on the pelvis, "in_place" takes it out.
+            force: replace what is there.
 
         Raises:
             ExportError: an unknown format, a file that exists (without `force`), a folder that cannot be written.

@@ -36,7 +36,8 @@ def _run(argv: Sequence[str] | None) -> int:
         refuse(str(fault))
         return REFUSED
     except typer.TyperException as fault:
-        refuse(f"{fault.format_message().rstrip('.')}; see akd --help")
+        command = getattr(getattr(fault, "ctx", None), "command_path", "akd")
+        refuse(f"{fault.format_message().rstrip('.')}; see {command} --help")
         return REFUSED
     if status == INTERRUPTED:
         refuse("interrupted")

@@ -32,13 +32,13 @@ def animate(
     loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="NUMBER", help="Another seed, another take.")] = 0,
-    formats: Annotated[str, typer.Option(help="Of the results, by suffix, with commas: glb,usda,usdc,bvh.")] = "glb",
+    formats: Annotated[str, typer.Option(help="Of the results, with commas: glb,usda,usdc,usdz,bvh.")] = "glb",
     prior: Annotated[str, typer.Option(help="Which model knows what the sentence means.")] = "mini",
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Weights for the prior, as akd train writes them.", show_default=False)
     ] = None,
     height: Height = None,
-    name: Annotated[str | None, typer.Option(help="Of the clip; else the words understood.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the clip; else the words understood.", show_default=False)] = None,
     sheet: Annotated[bool, typer.Option("--sheet/--no-sheet", help="Draw a contact sheet of the clip.")] = True,
     force: Force = False,
     json: Json = False,

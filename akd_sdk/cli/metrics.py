@@ -13,6 +13,11 @@ EXAMPLE: Final = "akd metrics fox.glb --clip Walk"
 
 UNKNOWN: Final = "-"
 
+RUN_DUTY: Final = 0.5
+
+LEAST_COHERENCE: Final = 0.8
+"""Below it the feet keep no gait's phases well enough to be called by its name."""
+
 
 def metrics(file: File, clip: Clip = None, height: Height = None, json: Json = False) -> None:
     """Measure the clips of a file: feet, ground, gait.
@@ -41,7 +46,8 @@ def _row(one: ClipMetrics) -> tuple[str, ...]:
 
 def _cells(found: Metrics) -> Iterable[tuple[str, str]]:
     """Titles and cells of a row."""
-    best = max(found.gaits.items(), key=lambda item: item[1].coherence, default=None)
+    gait = best_gait(found)
+    best = max(found.gaits.values(), key=lambda fit: fit.coherence, default=None) if gait is None else found.gaits[gait]
     yield "planted %", f"{100 * found.planted_share:.0f}"
     yield "duty %", f"{100 * found.contact_duty:.0f}"
     yield "skate mm", _number(found.skate_mm, ".1f")
@@ -49,9 +55,23 @@ def _cells(found: Metrics) -> Iterable[tuple[str, str]]:
     yield "worst", f"{found.penetration_worst_percent:.2f}"
     yield "jitter m/s³", f"{found.jitter:.0f}"
     yield "strides/s", _number(found.frequency_hz, ".2f")
-    yield "gait", UNKNOWN if best is None else best[0]
-    yield "coherence", _number(None if best is None else best[1].coherence, ".2f")
-    yield "swing", _number(None if best is None else best[1].swing, ".2f")
+    yield "gait", gait or UNKNOWN
+    yield "coherence", _number(None if best is None else best.coherence, ".2f")
+    yield "swing", _number(None if best is None else best.swing, ".2f")
+
+
+def best_gait(found: Metrics) -> str | None:
+    """The gait whose phases the feet keep, None where they keep none.
+
+    Two legs walk and run in the same phases: there it is a run where a foot stands for less than half of its cycle.
+    """
+    highest = max((fit.coherence for fit in found.gaits.values()), default=0.0)
+    if highest < LEAST_COHERENCE:
+        return None
+    best = [name for name, fit in found.gaits.items() if fit.coherence == highest]
+    if len(best) > 1 and "run" in best and found.duty is not None and found.duty < RUN_DUTY:
+        return "run"
+    return next((name for name in best if name != "run"), best[0])
 
 
 def _number(value: float | None, style: str) -> str:

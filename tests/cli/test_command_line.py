@@ -138,3 +138,9 @@ def test_on_a_terminal_a_bar_shows_share_and_detail(monkeypatch: pytest.MonkeyPa
     assert "training" in err
     assert "25 %" in err
     assert "step 100, loss 0.5" in err
+
+
+@pytest.mark.parametrize(("words", "page"), [(["train", "mini"], "akd train"), (["inspect", "--no"], "akd inspect"), (["draw"], "akd")])
+def test_a_wrong_use_names_the_help_of_its_command(words: list[str], page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith(f"; see {page} --help\n")
