@@ -25,6 +25,8 @@ from akd_sdk.schemas import AnimateOptions, Report
 from akd_sdk.sheet import contact_sheet, save_sheet
 from akd_sdk.views.rig_tokens import tokens_of
 
+LARGEST_SEED = 2**63 - 1
+
 DISTILL_SHARE = 0.9
 """Share of an animation's time that the distillation takes, for progress."""
 
@@ -55,6 +57,8 @@ class Animator:
     """
 
     def __init__(self, rig: Rig, prior: Prior, seed: int = 0, *, height: float | None = None) -> None:
+        if not 0 <= seed <= LARGEST_SEED:
+            raise AkdError(f"{seed} is no seed", "--seed", f"give a whole number from 0 to {LARGEST_SEED}")
         self.rig = rig
         self.prior = prior
         self.seed = seed

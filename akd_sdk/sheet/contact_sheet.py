@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from akd_sdk.errors import AkdError
+from akd_sdk.errors import AkdError, ExportError
 from akd_sdk.formats.atomic import staged
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig
@@ -157,8 +157,10 @@ def _title(sheet: Image.Image, rig: Rig, motion: Motion, stage: Stage) -> None:
 def save_sheet(image: Image.Image, path: str | PathLike[str], *, force: bool = False) -> Path:
     """Write a sheet as PNG, whole or not at all; its path.
 
-    Raises ExportError: it exists and `force` is off, the folder cannot be written.
+    Raises ExportError: its name does not end in .png, it exists and `force` is off, the folder cannot be written.
     """
+    if Path(path).suffix.lower() != ".png":
+        raise ExportError("is no name of a PNG", path, "a contact sheet is a .png")
     with staged(path, force=force) as draft:
         image.save(draft, format="PNG", optimize=False)
     return Path(path)

@@ -13,7 +13,7 @@ import pygltflib
 import pytest
 from PIL import Image
 
-from akd_sdk import ExportError
+from akd_sdk import AkdError, ExportError
 from akd_sdk.animator import Animator
 from akd_sdk.cli import main
 from akd_sdk.cli.animate import output_stem
@@ -103,6 +103,12 @@ def test_when_the_last_output_fails_nothing_is_left(
     status = main(["animate", str(samples / "quadruped.glb"), "a dog walks", "-o", str(tmp_path / "a" / "out")])
     assert status == (2 if isinstance(fault, ExportError) else 130)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_seeds_that_no_generator_takes_are_refused(seed: int, samples: Path) -> None:
+    with pytest.raises(AkdError, match="is no seed"):
+        Animator.open(samples / "biped.glb", seed=seed)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix's")

@@ -92,6 +92,13 @@ def test_the_same_input_gives_the_same_sheet(dog: Rig, sheet: Image.Image) -> No
     assert sheet.tobytes() == contact_sheet(dog, resting(dog), cell=CELL).tobytes()
 
 
+@pytest.mark.parametrize("name", ["sheet.jpg", "sheet", "sheet.glb"])
+def test_a_sheet_is_a_png_and_says_so(sheet: Image.Image, name: str, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"a contact sheet is a \.png"):
+        save_sheet(sheet, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_any_name_can_stand_above_a_sheet(dog: Rig, sheet: Image.Image) -> None:
     named = contact_sheet(replace(dog, name="dog\n\0" + "x" * 5000), resting(dog), cell=CELL)
     assert named.size == sheet.size
