@@ -18,7 +18,7 @@ from akd_sdk.exporters.pose import world_from_local
 from akd_sdk.exporters.usd_looks import Looks
 from akd_sdk.exporters.usd_mesh import add_mesh, bind_groups
 from akd_sdk.formats.atomic import staged
-from akd_sdk.formats.usd import SUFFIXES, float3, half3, identifiers, joint_paths, quatf, row_matrices, save
+from akd_sdk.formats.usd import SUFFIXES, float3, half3, identifiers, joint_paths, load, quatf, row_matrices, save
 from akd_sdk.rig import Rig, Skeleton, Transforms
 from akd_sdk.rotations import compose, quat_continuous
 
@@ -52,6 +52,7 @@ def export_usd(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, fo
         raise ExportError(f"a USD file holds one clip, not {len(clips)}", path, "write a file for each")
     clip = clips[0]
     require_own(rig, clip)
+    load()
     with staged(target, force=force) as draft:
         textures = draft.parent / f"{target.stem}_textures"
         try:

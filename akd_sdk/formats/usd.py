@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import signal
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +24,30 @@ Array = NDArray[np.float64]
 SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
 CANNOT_WRITE = ("USD cannot write it", None, "choose a folder that can be written and has room")
 HALF_LARGEST = float(np.finfo(np.float16).max)
+
+
+MODULES = ("Tf", "Gf", "Vt", "Sdf", "Kind", "Usd", "UsdGeom", "UsdShade", "UsdSkel", "UsdUtils")
+
+
+def load() -> None:
+    """Load USD's modules. An interruption waits until they are there: while they load, they swallow it and are left half made."""
+    previous = signal.getsignal(signal.SIGINT)
+    held: list[int] = []
+
+    def hold(number: int, _: FrameType | None) -> None:
+        held.append(number)
+
+    holding = threading.current_thread() is threading.main_thread() and previous is not None  # None: not set from Python
+    if holding:
+        signal.signal(signal.SIGINT, hold)
+    try:
+        for name in MODULES:
+            importlib.import_module(f"pxr.{name}")
+    finally:
+        if holding:
+            signal.signal(signal.SIGINT, previous)
+    if held:
+        signal.raise_signal(held[0])
 
 
 def identifier(name: str) -> str:

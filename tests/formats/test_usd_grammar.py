@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+
 import numpy as np
 import pytest
 from pxr import Sdf, Tf
 
 from akd_sdk.errors import ExportError
+from akd_sdk.formats import usd
 from akd_sdk.formats.usd import float3, half3, identifiers, joint_paths, quatf, row_matrices
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix's")
+def test_an_interruption_waits_until_all_modules_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def load_and_interrupt(name: str) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        loaded.append(name)
+
+    monkeypatch.setattr(usd.importlib, "import_module", load_and_interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        usd.load()
+    assert loaded == [f"pxr.{name}" for name in usd.MODULES]
+    assert signal.getsignal(signal.SIGINT) is before
+
 
 ODD = ["a b", "a_b", "1st", "", "Bip01:L Foot", "骨", "é", "a.b", "_"]
 
