@@ -53,6 +53,7 @@ $(BIN)/python:
 	    echo 'note: pip sees no CPU build of torch $(TORCH) and takes the CUDA build, several GB; to avoid that, name PyTorch'\''s CPU wheel index in PIP_EXTRA_INDEX_URL or a folder of wheels in PIP_FIND_LINKS'
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing akd-sdk and what it needs; torch is large, this takes minutes"
 	$(INSTALL) -e .
 	@touch $@
 

@@ -84,6 +84,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
     if not feet:
         return motion.with_(contacts=planted)
     held = planted[:count].copy()
+    world = _straight_toes(rig, world, feet, held)
     for _ in range(ROUNDS):
         posed, legs = _pose(rig, world, feet, held, floor)
         if any(foot.is_peg for foot in feet):  # a peg's sole turns with its leg: once more from where it came to stand
@@ -95,6 +96,19 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
             held[:, list(leg.foot.points)] &= ~misses[:, None]
     contacts = _standing(rig, posed, legs, floor)
     return _finish(rig, motion, posed, travel, contacts)
+
+
+def _straight_toes(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools) -> Array:
+    """World transforms in which the toes of feet that stand through the whole clip are at rest against their foot: they have no step to
+    roll over, and a toe that lifts by itself would move over the ground."""
+    straight = world.copy()
+    rest = rig.skeleton.rest_world
+    for foot in feet:
+        if planted[:, foot.points].all():
+            end = foot.chain[-1]
+            toes = np.flatnonzero(_followers(rig.skeleton, (end,)) >= 0)
+            straight[:, toes] = world[:, [end]] @ (np.linalg.inv(rest[end]) @ rest[toes])
+    return straight
 
 
 def _pose(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools, floor: Floor) -> tuple[Array, list[_Leg]]:

@@ -52,7 +52,7 @@ class FootMotion:
 class Floor:
     """What feet stand on: `path` (frames, 3), the travel; `lap` (3,), its step after which a loop begins anew, None without a loop;
     `fps`; `facing` (3, 3), character frame to world; `height` of the ground and `leg` length, metres; `lifts`, whether fast feet are to
-    leave it and come down straight."""
+    leave it and come down straight; `rolls`, whether soles may be pitched while they stand."""
 
     path: Array
     lap: Array | None
@@ -61,20 +61,22 @@ class Floor:
     height: float
     leg: float
     lifts: bool = False
+    rolls: bool = True
 
 
 def place_foot(foot: FootMotion, planted: Bools, floor: Floor) -> FootMotion:
     """The foot with its place put right in every stance (frames with a planted point); other frames are as they were.
 
     planted: (frames, points). In each stance one heading and one spot are kept (the mean of what the motion has), the roll is taken
-    out, and the pitch decides which point carries: heel, both, or toe. Carrying points are on the ground and do not move over it. A peg
-    keeps its turn.
+    out, and the pitch decides which point carries: heel, both, or toe. Carrying points are on the ground and do not move over it. A sole
+    of which every point is planted in every frame lies flat: it has no step to roll over. A peg keeps its turn.
     """
+    never_rolls = bool(planted.all())
     position, turn = foot.position.copy(), foot.turn.copy()
     for run in runs(np.asarray(planted.any(axis=1)), floor.lap is not None):
         path = path_of(run, floor)
         stands = replace(foot, position=foot.position[run], turn=foot.turn[run], offsets=foot.offsets[run])
-        position[run], turn[run] = _stand(stands, planted[run], path, floor)
+        position[run], turn[run] = _stand(stands, planted[run], path, replace(floor, rolls=not never_rolls))
     return replace(foot, position=position, turn=turn)
 
 
@@ -96,7 +98,7 @@ def _stand(foot: FootMotion, planted: Bools, path: Array, floor: Floor) -> tuple
         spread = np.einsum("fij,fkj->fki", turn, foot.offsets).mean(axis=0)
     else:
         heading, pitch = _heading_and_pitch(over_ground, floor.facing)
-        turn = _turn(np.full(len(pitch), heading), _flattened(pitch), floor.facing)
+        turn = _turn(np.full(len(pitch), heading), _flattened(pitch) if floor.rolls else np.zeros_like(pitch), floor.facing)
         spread = foot.offsets.mean(axis=0) @ _turn(np.array([heading]), np.zeros(1), floor.facing)[0].T
     arms = np.einsum("fij,fkj->fki", turn, foot.offsets)
     share = shares(arms[..., 1], floor.leg)

@@ -115,7 +115,10 @@ def test_seeds_that_no_generator_takes_are_refused(seed: int, samples: Path) -> 
 def test_a_real_interruption_ends_with_status_130_and_leaves_nothing(samples: Path, tmp_path: Path) -> None:
     program = "import sys; from akd_sdk.cli import main; sys.exit(main(sys.argv[1:]))"
     words = ["animate", str(samples / "biped.glb"), "a man walks", "-o", str(tmp_path / "out")]
-    with subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    # A suite that a script starts in the background inherits an ignored SIGINT.
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", program, *words], preexec_fn=heed, **pipes) as process:
         assert process.stderr is not None
         said = [process.stderr.readline(), process.stderr.readline()]
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
