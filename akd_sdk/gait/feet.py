@@ -15,8 +15,18 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 LEG_KINDS = ("leg", "foreleg")
+SOLE_LEGS = 0.02
+"""Vertices of a foot within so many leg lengths over its lowest one make its sole."""
 LOWEST_PERCENTILE, LOW_LEGS = 5.0, 0.025
 """A foot is low while the mean height of its points is less than so many leg lengths above this percentile of it."""
+
+
+@dataclass(frozen=True)
+class SoleEdge:
+    """Outermost vertices of a sole: `joints` (n,) that carry them, `offsets` (n, 3) metres in the joints' rest axes."""
+
+    joints: Ints
+    offsets: Array
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,14 @@ class Foot:
         points: indices into the rig's contact points.
         chain: joints from the limb's base to the one that carries the foot; empty where no chain leads to it.
         kind: "leg" or "foreleg".
+        edge: the sole's outermost vertices, where somebody asked for them (`sole_edge`).
     """
 
     limb: str
     points: tuple[int, ...]
     chain: tuple[int, ...]
     kind: str
+    edge: SoleEdge | None = None
 
     @property
     def is_peg(self) -> bool:
@@ -67,6 +79,35 @@ def feet_of(rig: Rig) -> tuple[Foot, ...]:
                 break
         feet.append(Foot(limb, points, chain, kind))
     return tuple(feet)
+
+
+def sole_edge(rig: Rig, foot: Foot) -> SoleEdge:
+    """The vertices of a foot's sole that lie farthest out in eight directions of the ground; none where no skin tells.
+
+    Heel and toe say where a foot stands, but a wide sole that rolls goes under the ground with its edge.
+    """
+    skeleton, rest = rig.skeleton, rig.skeleton.rest_world
+    below = np.zeros(skeleton.count, dtype=np.bool_)
+    for j in skeleton.solve_order:
+        parent = int(skeleton.solve_parents[j])
+        below[j] = j == foot.chain[-1] or (parent >= 0 and below[parent])
+    joints, places = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 3))]
+    for skin in rig.skins:
+        strongest = skin.joints[np.arange(len(skin.joints)), skin.weights.argmax(axis=1)]
+        mine = below[strongest]
+        if mine.any():
+            joints.append(strongest[mine])
+            places.append(skin.at_rest(rest)[mine])
+    carriers, points = np.concatenate(joints), np.concatenate(places)
+    if not len(points):
+        return SoleEdge(carriers, points)
+    low = np.flatnonzero(points[:, 1] <= points[:, 1].min() + SOLE_LEGS * leg_length(rig))
+    angles = np.arange(8) * np.pi / 4.0
+    outwards = points[low][:, [0, 2]] @ np.stack([np.cos(angles), np.sin(angles)])
+    chosen = low[np.unique(outwards.argmax(axis=0))]
+    inverse = np.linalg.inv(rest[carriers[chosen]])
+    offsets = np.einsum("nij,nj->ni", inverse[:, :3, :3], points[chosen]) + inverse[:, :3, 3]
+    return SoleEdge(carriers[chosen], offsets)
 
 
 def leg_length(rig: Rig) -> float:

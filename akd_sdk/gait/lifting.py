@@ -63,5 +63,6 @@ def _over_the_spot(was: FootMotion, placed: FootMotion, frames: tuple[int, int],
     position = spot - share @ arms
     asked = floor.height + legs * floor.leg - arms[:, 1].min()
     fading = was.position[free, 1] + 0.5 * (placed.position[stand, 1] - was.position[stand, 1])
-    position[1] = max(asked, fading)
+    edge = floor.height - (was.lowest[free] @ turn.T)[:, 1].min()
+    position[1] = max(asked, fading, edge)
     return position, turn

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from akd_sdk.gait.contacts import find_contacts, ground_height
-from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length
+from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length, sole_edge
 from akd_sdk.gait.ground import ground_matrices, move_world
 from akd_sdk.gait.lifting import lift_edges
 from akd_sdk.gait.placement import Floor, FootMotion, place_foot
 from akd_sdk.gait.smoothing import blend_through, smooth_above, smooth_fit
 from akd_sdk.gait.stance import is_made, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
-from akd_sdk.kinematics import motion_from_world
+from akd_sdk.kinematics import motion_from_world, point_paths
 from akd_sdk.kinematics.limb_ik import LimbBends, bending_axes, reach, solve_limb
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig, Skeleton
@@ -80,7 +80,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
         leg=leg_length(rig),
         lifts=is_made(motion),
     )
-    feet = tuple(foot for foot in feet_of(rig) if len(foot.chain) > 1)
+    feet = tuple(replace(foot, edge=sole_edge(rig, foot)) for foot in feet_of(rig) if len(foot.chain) > 1)
     if not feet:
         return motion.with_(contacts=planted)
     held = planted[:count].copy()
@@ -99,15 +99,29 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
 
 
 def _straight_toes(rig: Rig, world: Array, feet: tuple[Foot, ...], planted: Bools) -> Array:
-    """World transforms in which the toes of feet that stand through the whole clip are at rest against their foot: they have no step to
-    roll over, and a toe that lifts by itself would move over the ground."""
+    """World transforms in which toes only bend up and down against their foot: what twists a toe pushes its edge under the ground.
+
+    Toes of feet that stand through the whole clip do not bend at all: they have no step to roll over.
+    """
+    skeleton, facing = rig.skeleton, rig.facing
+    rest = nearest_rotation(skeleton.rest_world[:, :3, :3])
     straight = world.copy()
-    rest = rig.skeleton.rest_world
     for foot in feet:
-        if planted[:, foot.points].all():
-            end = foot.chain[-1]
-            toes = np.flatnonzero(_followers(rig.skeleton, (end,)) >= 0)
-            straight[:, toes] = world[:, [end]] @ (np.linalg.inv(rest[end]) @ rest[toes])
+        end, stays = foot.chain[-1], bool(planted[:, foot.points].all())
+        turn = nearest_rotation(world[:, end, :3, :3]) @ rest[end].T
+        for toe in np.flatnonzero(skeleton.solve_parents == end):
+            now = nearest_rotation(world[:, toe, :3, :3])
+            inner = Rotation.from_matrix(facing.T @ np.swapaxes(turn, -1, -2) @ now @ rest[toe].T @ facing)
+            bend = np.zeros((len(world), 3))
+            if not stays:
+                bend[:, 0] = inner.as_euler("YXZ")[:, 1]
+            wanted = turn @ facing @ Rotation.from_euler("XYZ", bend).as_matrix() @ facing.T @ rest[toe]
+            change = np.tile(np.eye(4), (len(world), 1, 1))
+            change[:, :3, :3] = wanted @ np.swapaxes(now, -1, -2)
+            place = world[:, toe, :3, 3]
+            change[:, :3, 3] = place - (change[:, :3, :3] @ place[..., None])[..., 0]
+            subtree = np.flatnonzero(_followers(skeleton, (int(toe),)) >= 0)
+            straight[:, subtree] = change[:, None] @ world[:, subtree]
     return straight
 
 
@@ -129,7 +143,11 @@ def _foot_motion(rig: Rig, world: Array, foot: Foot) -> FootMotion:
     turn = nearest_rotation(world[:, joint, :3, :3]) @ nearest_rotation(rig.skeleton.rest_world[joint, :3, :3]).T
     position = world[:, joint, :3, 3].copy()
     arms = contact_paths(rig, world)[:, foot.points] - position[:, None]
-    return FootMotion(position, turn, np.einsum("fji,fkj->fki", turn, arms), foot.is_peg)
+    edge = None
+    if foot.edge is not None and len(foot.edge.joints):
+        out = point_paths(world, foot.edge.joints, foot.edge.offsets) - position[:, None]
+        edge = np.einsum("fji,fkj->fki", turn, out)
+    return FootMotion(position, turn, np.einsum("fji,fkj->fki", turn, arms), foot.is_peg, edge)
 
 
 def _stand(rig: Rig, world: Array, foot: Foot, planted: Bools, floor: Floor) -> _Leg:
@@ -164,7 +182,7 @@ def _swing(leg: _Leg, floor: Floor) -> _Leg:
     moved = placed.position - leg.was.position
     faded = blend_through(np.concatenate([moved, turned], axis=1), held, blend, loop)
     turn = Rotation.from_rotvec(faded[:, 3:]).as_matrix() @ leg.was.turn
-    lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.offsets).min(axis=1)
+    lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.lowest).min(axis=1)
     needed = floor.height - lowest_arm - leg.was.position[:, 1]
     faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), held, 0.5 * blend, loop)
     return replace(leg, placed=replace(leg.was, position=leg.was.position + faded[:, :3], turn=np.asarray(turn)))

@@ -31,12 +31,19 @@ class FootMotion:
         offsets: (frames, points, 3) from the joint to the foot's contact points in the world axes at rest (turned by `turn` they lead to
             the points), metres.
         peg: whether the sole cannot turn by itself.
+        edge: (frames, edge points, 3) like `offsets`, to the sole's outermost vertices; they do not carry but must not go under the ground.
     """
 
     position: Array
     turn: Array
     offsets: Array
     peg: bool = False
+    edge: Array | None = None
+
+    @property
+    def lowest(self) -> Array:
+        """(frames, points, 3) offsets to all that must not go under the ground."""
+        return self.offsets if self.edge is None else np.concatenate([self.offsets, self.edge], axis=1)
 
     @property
     def sole(self) -> Array:
