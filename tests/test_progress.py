@@ -26,4 +26,4 @@ def test_a_part_without_a_name_keeps_its_own() -> None:
 
 
 def test_nobody_has_to_listen() -> None:
-    ignore(Progress("distilling", 0.5))
+    assert ignore(Progress("distilling", 0.5)) is None
