@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from akd_sdk.views.camera import Cameras
+    from akd_sdk.views.shot import Shot
     from akd_sdk.views.tokens import Tokens
 
 GROUP: Final = "akd_sdk.priors"
@@ -50,6 +51,55 @@ class Prior(Protocol):
 
     def estimate(self, latents: Tensor, t: float, prompt: Prompt, tokens: Tokens, cameras: Cameras) -> Tensor:
         """Clean latents believed in at time t, in the x0 form, of the shape of `latents`."""
+
+
+@runtime_checkable
+class VideoPrior(Protocol):
+    """A model of videos, asked for the clean latents that it believes in; all tensors of videos and latents are float32.
+
+    `encode` is differentiable. Where `two_pass` is set it is called twice a step, first without a graph, so that what `estimate` needs
+    and the graph of the encoder never lie in memory together; else once.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+
+    @property
+    def observes(self) -> str:
+        """What it sees of a motion: "pixels"."""
+
+    @property
+    def frames(self) -> int:
+        """Frames of a video."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second of a video."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of a video, pixels."""
+
+    @property
+    def device(self) -> str:
+        """Where its videos and latents lie, as torch names it."""
+
+    @property
+    def two_pass(self) -> bool:
+        """Whether videos are encoded a second time for the gradient."""
+
+    def parse(self, sentence: str, body: str) -> Prompt:
+        """The sentence as it is given to the model; PromptError where there is none."""
+
+    def encode(self, pixels: Tensor) -> Tensor:
+        """Latents of videos (views, frames, height, width, 3) in 0..1; the first axis is kept."""
+
+    def alpha_sigma(self, t: float) -> tuple[float, float]:
+        """Signal and noise weights at time t in 0..1."""
+
+    def estimate(self, latents: Tensor, t: float, prompt: Prompt, shot: Shot) -> Tensor:
+        """Clean latents believed in at time t, in the x0 form, of the shape of `latents`, without gradient."""
 
 
 def prior_names() -> tuple[str, ...]:
