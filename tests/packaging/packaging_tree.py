@@ -1,4 +1,4 @@
-"""Where the checkout is, and probes that tell from which place an interpreter takes the package."""
+"""Where the checkout is, what an install brings, and probes that tell from which place an interpreter takes the package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import subprocess
 import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = sysconfig.get_path("purelib")
@@ -21,6 +25,23 @@ def call(command: Sequence[str | Path], *, cwd: Path, path: Sequence[Path | str]
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def brought_by(requirements: Sequence[str]) -> set[str]:
+    """Canonical names of the packages that these requirements bring on this machine, their own requirements included."""
+    waiting = [Requirement(line) for line in requirements]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        wanted = waiting.pop()
+        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
+        if key in seen:
+            continue
+        seen.add(key)
+        for line in distribution(wanted.name).requires or ():
+            further = Requirement(line)
+            if further.marker is None or any(further.marker.evaluate({"extra": extra}) for extra in ("", *wanted.extras)):
+                waiting.append(further)
+    return {name for name, _ in seen}
 
 
 PROBE = """
