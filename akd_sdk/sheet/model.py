@@ -12,12 +12,11 @@ from akd_sdk.errors import RigError
 from akd_sdk.kinematics import skin_points, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig, Skin
+from akd_sdk.rig.surface import UNIT_GUARD, smooth_normals, texture_of, vertex_colours
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
-
-UNIT_GUARD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,23 +51,19 @@ def model_of(rig: Rig, motion: Motion, frames: Sequence[int]) -> Model:
     chosen = np.asarray(frames, dtype=np.int64)
     world = world_from_motion(rig.skeleton, motion)[chosen]
     posed = [_posed(skin, world, _morphed(skin, motion, chosen)) for skin in drawn]
-    textures = {id(t): t for t in map(_texture, drawn) if t is not None}
+    textures = {id(t): t for t in map(texture_of, drawn) if t is not None}
     order = {key: k for k, key in enumerate(textures)}
-    paint = [order.get(id(_texture(skin)), -1) for skin in drawn]
+    paint = [order.get(id(texture_of(skin)), -1) for skin in drawn]
     starts = np.cumsum([0] + [len(skin.vertices) for skin in drawn])
     return Model(
         points=np.concatenate([points for points, _ in posed], axis=1),
         normals=np.concatenate([normals for _, normals in posed], axis=1),
         triangles=np.concatenate([skin.triangles + start for skin, start in zip(drawn, starts)]),
         paints=np.repeat(np.array(paint, dtype=np.int64), [len(skin.triangles) for skin in drawn]),
-        colours=np.concatenate([_colours(skin) for skin in drawn]),
+        colours=np.concatenate([vertex_colours(skin)[:, :3] for skin in drawn]),
         uvs=np.concatenate([np.zeros((len(s.vertices), 2)) if s.uvs is None else s.uvs for s in drawn]).astype(np.float32),
         textures=tuple(textures.values()),
     )
-
-
-def _texture(skin: Skin) -> NDArray[np.uint8] | None:
-    return None if skin.uvs is None else skin.material.texture
 
 
 def _morphed(skin: Skin, motion: Motion, frames: Ints) -> Array | None:
@@ -85,7 +80,7 @@ def _posed(skin: Skin, world: Array, morphed: Array | None) -> tuple[Floats, Flo
 
     A blended transform is affine: the tip of a normal, skinned like a vertex, gives where it points.
     """
-    normals = rest_normals(skin) if skin.normals is None else skin.normals
+    normals = smooth_normals(skin) if skin.normals is None else skin.normals
     size = max(float(np.ptp(skin.vertices, axis=0).max()), UNIT_GUARD)
     if morphed is None:
         points = skin_points(skin, world)
@@ -97,21 +92,3 @@ def _posed(skin: Skin, world: Array, morphed: Array | None) -> tuple[Floats, Flo
     turned = tips - points
     turned /= np.maximum(np.linalg.norm(turned, axis=-1, keepdims=True), UNIT_GUARD)
     return points.astype(np.float32), turned.astype(np.float32)
-
-
-def rest_normals(skin: Skin) -> Array:
-    """(n, 3) smooth normals for a skin that has none: by area, over all vertices at the same place."""
-    corners = skin.vertices[skin.triangles]
-    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    _, place = np.unique(skin.vertices, axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    sums = np.zeros((int(place.max()) + 1, 3))
-    for corner in range(3):
-        np.add.at(sums, place[skin.triangles[:, corner]], faces)
-    return np.asarray((sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), UNIT_GUARD))[place])
-
-
-def _colours(skin: Skin) -> Floats:
-    factor = np.asarray(skin.material.colour, dtype=np.float64)[:3]
-    own = np.ones((len(skin.vertices), 3)) if skin.colours is None else skin.colours[:, :3]
-    return np.asarray(factor * own, dtype=np.float32)

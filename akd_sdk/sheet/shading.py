@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from akd_sdk.rig.surface import DECODED, encode_srgb, texels
 from akd_sdk.sheet.model import Model
 from akd_sdk.sheet.raster import Visible
 
@@ -48,7 +49,7 @@ def shade(model: Model, frame: int, rows: Array, visible: Visible, far_depth: fl
     edge = 1.0 - np.clip(normals[:, 2], 0.0, 1.0)
     light *= 1.0 - RIM_SHADE * edge * edge * edge
     base = DARKEST_BASE + (1.0 - DARKEST_BASE) * _base(model, mixed, visible.triangles)
-    colour = _encode(np.clip(base * light[:, None], 0.0, 1.0))
+    colour = encode_srgb(np.clip(base * light[:, None], 0.0, 1.0))
     far = FAR_FADE * np.clip(-visible.depth / far_depth, 0.0, 1.0)[:, None]
     return np.asarray(colour * (1.0 - far) + HAZE * far, dtype=np.float32)
 
@@ -82,19 +83,5 @@ def _base(model: Model, mixed: Floats, triangles: NDArray[np.int64]) -> Floats:
     paints = model.paints[triangles]
     for paint, texture in enumerate(model.textures):
         here = paints == paint
-        height, width = texture.shape[:2]
-        at = np.mod(mixed[here, 6:8], 1.0)
-        column = np.minimum((at[:, 0] * width).astype(np.int64), width - 1)
-        row = np.minimum((at[:, 1] * height).astype(np.int64), height - 1)
-        base[here] *= DECODED[texture[row, column, :3]]
+        base[here] *= DECODED[texels(texture, mixed[here, 6:8])[:, :3]]
     return base
-
-
-def _encode(linear: Floats) -> Floats:
-    """sRGB of linear values in 0..1 (IEC 61966-2-1)."""
-    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.power(np.maximum(linear, 1e-6), np.float32(1.0 / 2.4)) - 0.055)
-
-
-_BYTES = np.arange(256) / 255.0
-DECODED: Floats = np.where(_BYTES <= 0.04045, _BYTES / 12.92, ((_BYTES + 0.055) / 1.055) ** 2.4).astype(np.float32)
-"""Linear values of sRGB bytes."""

@@ -15,11 +15,12 @@ from akd_sdk.errors import AkdError, ExportError, RigError
 from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import ContactPoint, Rig
+from akd_sdk.rig.surface import smooth_normals
 from akd_sdk.sheet import contact_sheet, save_sheet
 from akd_sdk.sheet.contact_sheet import FOOT, MARGIN, TITLE
 from akd_sdk.sheet.framing import framing_of, shown_frames
 from akd_sdk.sheet.ground import LEFT, LINE, MARK, RIGHT, planted_points
-from akd_sdk.sheet.model import model_of, rest_normals
+from akd_sdk.sheet.model import model_of
 
 CELL = (160, 180)
 FRAMES = 31
@@ -220,7 +221,7 @@ def test_textures_and_vertex_colours_are_seen(person: Rig) -> None:
 def test_normals_made_for_a_skin_without_them_agree_with_its_own(dog: Rig) -> None:
     skin = dog.skins[0]
     assert skin.normals is not None
-    agreement = np.einsum("ni,ni->n", rest_normals(skin), skin.normals)
+    agreement = np.einsum("ni,ni->n", smooth_normals(skin), skin.normals)
     assert np.median(agreement) > 0.98
 
 
