@@ -138,6 +138,19 @@ def matrix_from_rotvec(w: Tensor) -> Tensor:
     return torch.eye(3, dtype=w.dtype, device=w.device) + sine * k + (0.5 * half * half) * (k @ k)
 
 
+def rotvec_from_matrix(m: Tensor) -> Tensor:
+    """Rotation matrices (..., 3, 3) -> the shortest rotation vectors (..., 3) in torch, for turns of less than half a revolution.
+
+    Values and gradients are exact through zero; at half a revolution the axis is lost.
+    """
+    import torch
+
+    axis = 0.5 * torch.stack([m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]], -1)
+    cosine = 0.5 * (m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2] - 1.0)
+    sine = torch.sqrt((axis * axis).sum(-1) + 1e-24)
+    return axis * (torch.atan2(sine, cosine) / sine)[..., None]
+
+
 def matrix_from_quat_torch(q_xyzw: Tensor) -> Tensor:
     """Unit quaternions (..., 4) -> matrices (..., 3, 3) in torch."""
     import torch

@@ -1,4 +1,4 @@
-"""The optimised body: coefficients of its curves in, token and contact-point positions in hip heights out."""
+"""The optimised body: coefficients of its curves in, where its joints, tokens and contact points are out."""
 
 from __future__ import annotations
 
@@ -18,17 +18,29 @@ Array = NDArray[np.float64]
 
 ROOT_SHARE = 0.3
 """Hip heights of root displacement a unit of its coefficients: roots move less than limbs."""
+DRIFT_SHARE = 5.0
+"""Of these units, a second, the root's travel a unit of its coefficient: a walk makes one to two hip heights a second."""
 SLOWED_HZ = 2.0
 """Coefficients of faster functions take smaller steps: 1 / (1 + (f / this)²)."""
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Angles (frames, joints, 3), root (frames, 6; metres), tokens (frames, tokens, 3) and soles (frames, points, 3) in hip heights
-    of the character frame."""
+    """Where a body is at some times.
+
+    Attributes:
+        angles: (frames, joints, 3) radians.
+        root: (frames, 6) metres and radians.
+        turns: (frames, joints, 3, 3) world rotations against rest.
+        positions: (frames, joints, 3) metres.
+        tokens: (frames, tokens, 3) hip heights of the character frame.
+        soles: (frames, points, 3) the same.
+    """
 
     angles: Tensor
     root: Tensor
+    turns: Tensor
+    positions: Tensor
     tokens: Tensor
     soles: Tensor
 
@@ -46,11 +58,15 @@ def moving_joints(skeleton: Skeleton, tokens: Tokens) -> NDArray[np.bool_]:
 
 
 class CurveBody:
-    """Curves of a rig in a basis of functions of time."""
+    """Curves of a rig in a basis of functions of time.
 
-    def __init__(self, rig: Rig, tokens: Tokens, basis: CurveBasis) -> None:
+    `travels`: the root has a steady velocity over the ground beside the basis, one more function that only it uses. Without it curves
+    are in place, as for a prior that sees no ground.
+    """
+
+    def __init__(self, rig: Rig, tokens: Tokens, basis: CurveBasis, *, travels: bool = False) -> None:
         skeleton = rig.skeleton
-        self.rig, self.basis = rig, basis
+        self.rig, self.basis, self.travels = rig, basis, travels
         self._kinematics = CurveKinematics(skeleton, rig.facing)
         rest = skeleton.rest_world[:, :3, 3]
         joints = tokens.joints
@@ -72,8 +88,18 @@ class CurveBody:
         at_rest = skeleton.points_at_rest(self._sole_joints.numpy(), offsets)
         self._sole_arms = _tensor(at_rest - rest[self._sole_joints.numpy()])
         self.moving = torch.from_numpy(moving_joints(skeleton, tokens))
-        self._steps = _tensor(1.0 / (1.0 + (basis.hertz / SLOWED_HZ) ** 2))[:, None, None]
+        self.ground_m = float(ground)
+        self._steps = self._step_sizes(skeleton.count)
         self._root_units = torch.tensor([ROOT_SHARE * self.hip_height] * 3 + [1.0] * 3)
+
+    def _step_sizes(self, joints: int) -> Tensor:
+        """What coefficients (functions, joints + 2, 3) are multiplied by."""
+        steps = _tensor(1.0 / (1.0 + (self.basis.hertz / SLOWED_HZ) ** 2))[:, None, None]
+        if not self.travels:
+            return steps
+        drift = torch.zeros(1, joints + 2, 3)
+        drift[0, joints, [0, 2]] = DRIFT_SHARE
+        return torch.cat([steps.expand(-1, joints + 2, 3), drift])
 
     @staticmethod
     def _points_at_rest(skeleton: Skeleton, tokens: Tokens) -> Array:
@@ -82,7 +108,7 @@ class CurveBody:
 
     def still(self) -> Tensor:
         """Coefficients of the rest pose, (functions, joints + 2, 3): the last two rows are the root's translation and rotation."""
-        return torch.zeros(self.basis.count, self.rig.skeleton.count + 2, 3)
+        return torch.zeros(self.basis.count + self.travels, self.rig.skeleton.count + 2, 3)
 
     def curves(self, coefficients: Tensor, samples: Tensor) -> tuple[Tensor, Tensor]:
         """Angles (frames, joints, 3) and root (frames, 6) for basis samples (frames, functions)."""
@@ -91,24 +117,29 @@ class CurveBody:
         return angles, values[:, -2:].reshape(len(values), 6) * self._root_units
 
     def pose(self, coefficients: Tensor, samples: Tensor) -> Pose:
-        """Where tokens and soles are."""
+        """Where the body is at basis samples (frames, functions)."""
         angles, root = self.curves(coefficients, samples)
         turns, positions = self._kinematics(angles, root)
         tokens = self._place(turns, positions, self._token_joints, self._token_arms)
         soles = self._place(turns, positions, self._sole_joints, self._sole_arms)
-        return Pose(angles, root, tokens, soles)
+        return Pose(angles, root, turns, positions, tokens, soles)
 
     def _place(self, turns: Tensor, positions: Tensor, joints: Tensor, arms: Tensor) -> Tensor:
         world = positions[:, joints] + (turns[:, joints] @ arms[..., None])[..., 0]
         return (world - self._origin) @ self._inward.T
 
-    def sample(self, times_s: Array) -> Tensor:
-        """Basis samples (frames, functions) at times in seconds."""
-        return _tensor(self.basis.sample(times_s))
+    def sample(self, times_s: Array, gone_s: Array | None = None) -> Tensor:
+        """Basis samples (frames, functions) at times in seconds; `gone_s` for how long the root has travelled by then, where that is not
+        since the first of the times."""
+        functions = self.basis.sample(times_s)
+        if self.travels:
+            gone = times_s - times_s[0] if gone_s is None else gone_s
+            functions = np.concatenate([functions, gone[:, None]], axis=1)
+        return _tensor(functions)
 
-    def joint_curves(self, coefficients: Tensor, times_s: Array, fps: float) -> JointCurves:
+    def joint_curves(self, coefficients: Tensor, times_s: Array, fps: float, gone_s: Array | None = None) -> JointCurves:
         """The curves at times in seconds, float64."""
-        angles, root = self.curves(coefficients.detach(), self.sample(times_s))
+        angles, root = self.curves(coefficients.detach(), self.sample(times_s, gone_s))
         return JointCurves(angles.numpy().astype(np.float64), root.numpy().astype(np.float64), fps, self.basis.loop)
 
 

@@ -1,22 +1,24 @@
-"""Score distillation of a character's joint curves from a prior (AKD, arXiv 2504.01204, in the form of one annealed pass)."""
+"""Score distillation of a character's joint curves from a prior (AKD, arXiv 2504.01204)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from akd_sdk.distill.body import CurveBody
-from akd_sdk.distill.optimise import CurveOptimiser
+from akd_sdk.distill.checkpoint import Checkpoint, checkpoint_path
+from akd_sdk.distill.optimise import CurveOptimiser, State, View, Window
 from akd_sdk.distill.options import DistillOptions
-from akd_sdk.errors import PriorError
+from akd_sdk.distill.tracks import TrackView
 from akd_sdk.gait.coherence import analyse, gaits_of
 from akd_sdk.motion import CurveBasis, JointCurves
-from akd_sdk.priors import Prior, Prompt
+from akd_sdk.priors import Prior, Prompt, VideoPrior
 from akd_sdk.progress import ProgressCallback, between, ignore
 from akd_sdk.rig import Rig
 from akd_sdk.views.tokens import Tokens
@@ -34,15 +36,17 @@ class Distilled:
     """What a distillation made.
 
     Attributes:
-        curves: joint curves in place: no travel over the ground.
+        curves: joint curves; in place where the prior looks at tracks, going over the ground where it looks at pixels.
         stride_hz: strides a second, None where the action is no gait.
         strides: whole strides in the clip; 0 where the action is no gait or the clip no loop.
+        options: all that was chosen, by the caller or by default.
         notes: what the user should know, one line each.
     """
 
     curves: JointCurves
     stride_hz: float | None
     strides: int
+    options: DistillOptions
     notes: tuple[str, ...] = ()
 
 
@@ -50,11 +54,12 @@ class Distilled:
 class _Job:
     rig: Rig
     tokens: Tokens
-    prior: Prior
+    prior: Prior | VideoPrior
     prompt: Prompt
     options: DistillOptions
     generator: torch.Generator
-    progress: ProgressCallback
+    checkpoint: Checkpoint
+    resumed: State | None
 
     @property
     def window_s(self) -> float:
@@ -64,42 +69,70 @@ class _Job:
     def is_gait(self) -> bool:
         return self.prompt.action in gaits_of(tuple(self.tokens.feet))
 
-    def fit(self, basis: CurveBasis, options: DistillOptions, progress: ProgressCallback, stage: str) -> tuple[CurveBody, torch.Tensor]:
-        body = CurveBody(self.rig, self.tokens, basis)
-        optimiser = CurveOptimiser(body, self.tokens, options, self.generator, rolled=self.is_gait)
-        return body, optimiser.run(self.prior, self.prompt, progress, stage)
+    @property
+    def sees_ground(self) -> bool:
+        return self.prior.observes == "pixels"
+
+    def state_of(self, stage: str) -> State | None:
+        """What the interrupted run had come to, if that was in this stage."""
+        return self.resumed if self.resumed is not None and self.resumed["stage"] == stage else None
+
+    def fit(self, basis: CurveBasis, options: DistillOptions, progress: ProgressCallback, stage: str, found: float = 0.0) -> tuple[CurveBody, torch.Tensor]:
+        """Curves in a basis, optimised; `found` is what earlier stages found and a resumed run needs to know."""
+        body = CurveBody(self.rig, self.tokens, basis, travels=self.sees_ground)
+        window = Window(self.prior.frames, self.prior.fps, rolled=basis.loop and (self.is_gait or self.sees_ground))
+        optimiser = CurveOptimiser(body, window, options, self.prior.observes, self.generator)
+        state = self.state_of(stage)
+        if state is not None:
+            optimiser.restore(state)
+        return body, optimiser.run(self._views(body, options), progress, self.checkpoint.keeper(stage, found))
+
+    def _views(self, body: CurveBody, options: DistillOptions) -> Callable[[float], View]:
+        prior = self.prior
+        if isinstance(prior, Prior) and prior.observes == "tracks":
+            view = TrackView(body, self.tokens, (prior, self.prompt), options)
+            return lambda _: view
+        assert isinstance(prior, VideoPrior)
+        from akd_sdk.distill.pixels import staged_views
+
+        return staged_views(body, (prior, self.prompt), options)
 
     def stride_hz(self, body: CurveBody, coefficients: torch.Tensor) -> float:
         """Strides a second of the feet, over the prior's own frames."""
         times = np.arange(self.prior.frames) / self.prior.fps
-        positions = body.pose(coefficients, body.sample(times)).tokens.numpy().astype(np.float64)
+        positions = body.pose(coefficients, body.sample(times, np.zeros_like(times))).tokens.numpy().astype(np.float64)
         return analyse(positions, self.tokens.feet, self.prior.fps).frequency
 
 
 def distill(
     rig: Rig,
     tokens: Tokens,
-    prior: Prior,
+    prior: Prior | VideoPrior,
     prompt: Prompt,
     options: DistillOptions | None = None,
     *,
     seed: int = 0,
     progress: ProgressCallback = ignore,
+    checkpoint: Path | None = None,
+    resume: bool = False,
 ) -> Distilled:
-    """Joint curves of a rig doing what the prompt says, in place.
+    """Joint curves of a rig doing what the prompt says.
 
-    The same seed and versions give the same curves.
+    The same seed and versions give the same curves. An interrupted run (KeyboardInterrupt, also from `progress`) leaves a checkpoint,
+    `checkpoint` or a file in the user's cache folder; with `resume` the same call goes on from it and ends in the same curves as if it
+    had not been interrupted.
 
     Raises:
-        PromptError: a length that cannot be made.
-        PriorError: a prior that does not look at tracks.
+        PromptError: a length that cannot be made. PriorError: nothing to resume, or a prior that believes in no numbers.
+        AkdError: an option that cannot be. RigError: nothing to film, for a prior that looks at pixels.
+        BackendError: not enough memory.
     """
-    if prior.observes != "tracks":
-        raise PriorError(f"the prior {prior.name!r} looks at {prior.observes}, not at tracks")
-    options = (options or DistillOptions()).checked(prior.frames / prior.fps)
-    job = _Job(rig, tokens, prior, prompt, options, torch.Generator().manual_seed(seed), progress)
-    with _one_thread():
-        return _loop(job) if options.loop else _once(job)
+    options = (options or DistillOptions()).settled(prior.observes, prior.frames / prior.fps)
+    kept = Checkpoint(checkpoint or checkpoint_path(rig, prior.name, prompt, options, seed))
+    generator = torch.Generator().manual_seed(seed)
+    job = _Job(rig, tokens, prior, prompt, options, generator, kept, kept.read() if resume else None)
+    with _one_thread(), kept.kept():
+        return _loop(job, progress) if options.loop else _once(job, progress)
 
 
 @contextmanager
@@ -113,43 +146,51 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _loop(job: _Job) -> Distilled:
+def _loop(job: _Job, progress: ProgressCallback) -> Distilled:
     options = job.options
     repeats = max(1, round(options.seconds / job.window_s))
     wanted = options.seconds / repeats
-    main = job.progress
-    if job.is_gait:
-        scout = replace(options, levels=SCOUT_LEVELS, inner=SCOUT_INNER, loop=False)
-        basis = CurveBasis(job.window_s, options.bandwidth_hz, loop=False)
-        frequency = job.stride_hz(*job.fit(basis, scout, between(job.progress, 0.0, SCOUT_SHARE, "distilling"), "distilling"))
-        wanted = max(1, round(wanted * frequency)) / frequency
-        main = between(job.progress, SCOUT_SHARE, 1.0, "distilling")
+    main = progress
+    if job.is_gait and not job.sees_ground:
+        wanted = _whole_strides(job, wanted, between(progress, 0.0, SCOUT_SHARE))
+        main = between(progress, SCOUT_SHARE, 1.0)
     frames = max(2, round(wanted * options.fps))
     length = frames / options.fps
-    body, coefficients = job.fit(CurveBasis(length, options.bandwidth_hz, loop=True), options, main, "distilling")
-    times = np.arange(frames * repeats + 1) % frames / options.fps
-    curves = body.joint_curves(coefficients, times, options.fps)
+    body, coefficients = job.fit(CurveBasis(length, options.bandwidth_hz, loop=True), options, main, "main", wanted)
+    count = np.arange(frames * repeats + 1)
+    curves = body.joint_curves(coefficients, count % frames / options.fps, options.fps, count / options.fps)
     if not job.is_gait:
-        return Distilled(curves, None, 0)
+        return Distilled(curves, None, 0, options)
     strides = max(1, round(job.stride_hz(body, coefficients) * length))
     total = frames * repeats / options.fps
     notes: tuple[str, ...] = ()
     if abs(total - options.seconds) > 0.5 / options.fps:
         whole = "one whole stride" if strides * repeats == 1 else f"{strides * repeats} whole strides"
         notes = (f"the loop lasts {total:.2f} s instead of {options.seconds:g} s: it holds {whole}",)
-    return Distilled(curves, strides / length, strides * repeats, notes)
+    return Distilled(curves, strides / length, strides * repeats, options, notes)
 
 
-def _once(job: _Job) -> Distilled:
+def _whole_strides(job: _Job, wanted: float, progress: ProgressCallback) -> float:
+    """The length nearest to the wanted one, seconds, that holds whole strides of the frequency that the prior would choose."""
+    state = job.state_of("main")
+    if state is not None:
+        return float(state["found"])
+    scout = replace(job.options, mode="mas", steps=SCOUT_LEVELS, inner=SCOUT_INNER, loop=False)
+    basis = CurveBasis(job.window_s, job.options.bandwidth_hz, loop=False)
+    frequency = job.stride_hz(*job.fit(basis, scout, progress, "scout"))
+    return max(1, round(wanted * frequency)) / frequency
+
+
+def _once(job: _Job, progress: ProgressCallback) -> Distilled:
     options = job.options
     basis = CurveBasis(job.window_s, options.bandwidth_hz, loop=False)
-    body, coefficients = job.fit(basis, options, job.progress, "distilling")
+    body, coefficients = job.fit(basis, options, progress, "main")
     frames = round(options.seconds * options.fps) + 1
     start = 0.0 if job.is_gait else _liveliest(body, coefficients, options)
     last = (job.prior.frames - 1) / job.prior.fps
     times = np.minimum(start + np.arange(frames) / options.fps, max(last, start + options.seconds))
     curves = body.joint_curves(coefficients, times, options.fps)
-    return Distilled(curves, job.stride_hz(body, coefficients) if job.is_gait else None, 0)
+    return Distilled(curves, job.stride_hz(body, coefficients) if job.is_gait else None, 0, options)
 
 
 def _liveliest(body: CurveBody, coefficients: torch.Tensor, options: DistillOptions) -> float:

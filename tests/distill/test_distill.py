@@ -68,14 +68,14 @@ def test_a_drawn_body_does_the_gait_that_was_asked_for(seed: int, kind: str, gai
 
 def test_a_loop_ends_in_its_first_pose() -> None:
     rig, tokens = drawn_rig(12, "quadruped")
-    curves = make(rig, tokens, "trot", loop=True, levels=6, inner=4).curves
+    curves = make(rig, tokens, "trot", loop=True, steps=6, inner=4).curves
     np.testing.assert_array_equal(curves.angles[0], curves.angles[-1])
     np.testing.assert_array_equal(curves.root[0], curves.root[-1])
 
 
 def test_the_same_seed_gives_the_same_curves_and_another_does_not() -> None:
     rig, tokens = drawn_rig(12, "quadruped")
-    first, again, other = (make(rig, tokens, "trot", seed, levels=6, inner=4).curves.angles for seed in (3, 3, 4))
+    first, again, other = (make(rig, tokens, "trot", seed, steps=6, inner=4).curves.angles for seed in (3, 3, 4))
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0.01
 
@@ -83,13 +83,13 @@ def test_the_same_seed_gives_the_same_curves_and_another_does_not() -> None:
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 1.7, 2.0])
 def test_a_clip_lasts_as_long_as_asked(seconds: float) -> None:
     rig, tokens = drawn_rig(16, "biped")
-    curves = make(rig, tokens, "jump", seconds=seconds, levels=4, inner=2).curves
+    curves = make(rig, tokens, "jump", seconds=seconds, steps=4, inner=2).curves
     assert len(curves.angles) == round(seconds * 30) + 1
 
 
 def test_a_longer_loop_repeats_a_shorter_one() -> None:
     rig, tokens = drawn_rig(16, "biped")
-    made = make(rig, tokens, "walk", seconds=6.0, loop=True, levels=6, inner=4)
+    made = make(rig, tokens, "walk", seconds=6.0, loop=True, steps=6, inner=4)
     count = len(made.curves.angles) - 1
     assert count % 3 == 0
     np.testing.assert_array_equal(made.curves.angles[: count // 3], made.curves.angles[count // 3 : 2 * count // 3])
@@ -120,7 +120,7 @@ def test_progress_runs_from_start_to_end_and_may_stop_the_work() -> None:
     prior = load_prior("mini")
     prompt = prior.parse("a person walks", "biped")
     told: list[Progress] = []
-    distill(rig, tokens, prior, prompt, DistillOptions(loop=True, levels=4, inner=1), progress=told.append)
+    distill(rig, tokens, prior, prompt, DistillOptions(loop=True, steps=4, inner=1), progress=told.append)
     fractions = [p.fraction for p in told]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
@@ -129,7 +129,7 @@ def test_progress_runs_from_start_to_end_and_may_stop_the_work() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        distill(rig, tokens, prior, prompt, DistillOptions(levels=4, inner=1), progress=stop)
+        distill(rig, tokens, prior, prompt, DistillOptions(steps=4, inner=1), progress=stop)
 
 
 def test_an_action_that_a_body_cannot_do_is_refused() -> None:

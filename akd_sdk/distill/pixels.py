@@ -1,0 +1,103 @@
+"""A prior that looks at pixels: the body is filmed, and the prior's belief about the video is pulled back to its pose (AKD, arXiv 2504.01204).
+
+With `z = encode(video)` and the belief `x0` about `a z + s noise`, score distillation's gradient is `J^T (z - x0)`, J the Jacobian of
+`encode(film(pose))`. It is taken in two halves: through the encoder to the pixels, view by view, then through the film to the pose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from akd_sdk.distill.body import CurveBody, Pose
+from akd_sdk.distill.held import Held
+from akd_sdk.distill.optimise import Look
+from akd_sdk.distill.options import DistillOptions, Stage
+from akd_sdk.errors import PriorError
+from akd_sdk.gaussians import bone_gaussians, surface_gaussians, world_of
+from akd_sdk.priors import Prompt, VideoPrior
+from akd_sdk.splat import Scene, load_splatter
+from akd_sdk.views.camera import Cameras
+from akd_sdk.views.shot import Shot
+
+MULTIPLE = 8
+"""Sides of pictures smaller than the prior's own are multiples of so many pixels."""
+
+
+class PixelView:
+    """What a video prior believes of a body that is filmed, and which way that pulls the body."""
+
+    def __init__(self, body: CurveBody, scene: Scene, asked: tuple[VideoPrior, Prompt], options: DistillOptions, stage: Stage) -> None:
+        self._body, self._scene, self._options = body, scene, options
+        self._prior, self._prompt = asked
+        self._held = Held(body, options.pixels)
+        self._rest = torch.from_numpy(np.ascontiguousarray(body.rig.skeleton.rest_world)).float()
+        self._pelvis = body.rig.skeleton.pelvis
+        self._size = tuple(side if stage.size == 1.0 else max(MULTIPLE, round(side * stage.size / MULTIPLE) * MULTIPLE) for side in self._prior.size)
+        self._tile_m = stage.tile * body.rig.height if options.pixels.ground else None
+        self._look: Look | None = None
+
+    def begin(self, look: Look) -> None:
+        """Choose the cameras of a step."""
+        low, high = (math.radians(e) for e in self._options.pixels.elevation_deg)
+        cameras = Cameras.ring(self._options.views or 1, (low, high), look.generator)
+        self._shot = Shot(cameras, torch.from_numpy(look.times_s), (self._size[0], self._size[1]), self._tile_m)
+        self._look = look
+
+    def loss(self, pose: Pose) -> Tensor:
+        """Half the mean squared distance to what is believed, as far as its gradient goes, and what curves are held to beside it."""
+        if self._look is None:
+            raise ValueError("nothing is looked at yet")
+        video = self.film(pose)
+        pull, distance = self._pull(video.detach())
+        surrogate = (video * pull).sum()
+        believed = (surrogate - surrogate.detach() + distance).to("cpu")
+        return believed + self._held.loss(pose, self._look.coefficients)
+
+    def film(self, pose: Pose) -> Tensor:
+        """The pose as videos (views, frames, height, width, 3) in 0..1."""
+        world = world_of(pose.turns, pose.positions, self._rest)
+        return self._scene.film(world, self._shot, pose.positions[:, self._pelvis])
+
+    def _pull(self, video: Tensor) -> tuple[Tensor, Tensor]:
+        """The gradient at the pixels of each view, and the distance to what is believed; one view at a time, as memory is what is short."""
+        pulls, distances = [], []
+        for view in range(len(video)):
+            cameras = Cameras(self._shot.cameras.azimuth[view : view + 1], self._shot.cameras.elevation[view : view + 1])
+            shot = Shot(cameras, self._shot.times_s, self._shot.size, self._shot.tile_m)
+            pull, distance = self._pull_of_one(video[view : view + 1], shot)
+            pulls.append(pull)
+            distances.append(distance)
+        return torch.cat(pulls) / len(pulls), torch.stack(distances).mean()
+
+    def _pull_of_one(self, video: Tensor, shot: Shot) -> tuple[Tensor, Tensor]:
+        look, prior = self._look, self._prior
+        assert look is not None
+        leaf = video.requires_grad_()
+        with torch.set_grad_enabled(not prior.two_pass):
+            latents = prior.encode(leaf)
+        clean = latents.detach()
+        alpha, sigma = prior.alpha_sigma(look.t)
+        noise = torch.randn(clean.shape, generator=look.generator).to(clean)
+        with torch.no_grad():
+            believed = prior.estimate(alpha * clean + sigma * noise, look.t, self._prompt, shot)
+        if not bool(torch.isfinite(believed).all()):
+            raise PriorError(f"the prior {prior.name!r} believes in numbers that are not finite, at time {look.t:.3f}")
+        away = (clean - believed) / clean.numel()
+        if prior.two_pass:
+            latents = prior.encode(leaf)
+        (pull,) = torch.autograd.grad(latents, leaf, grad_outputs=away)
+        return pull, 0.5 * (away * (clean - believed)).sum()
+
+
+def staged_views(body: CurveBody, asked: tuple[VideoPrior, Prompt], options: DistillOptions) -> Callable[[float], PixelView]:
+    """The view for a share of the work that is done: stages follow one another, each with its own picture."""
+    pixels = options.pixels
+    made = surface_gaussians(body.rig, pixels.gaussians) if pixels.look == "surface" else bone_gaussians(body.rig)
+    scene = Scene(body.rig, made, load_splatter("auto", asked[0].device))
+    views = [PixelView(body, scene, asked, options, stage) for stage in pixels.stages]
+    return lambda share: views[min(int(share * len(views)), len(views) - 1)]
