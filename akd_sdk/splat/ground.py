@@ -35,9 +35,10 @@ class GroundColours:
     sky: tuple[float, float, float] = (0.80, 0.86, 0.93)
 
 
-def checkerboard(
-    camera: Pinhole, tile_m: float | None, height_m: float = 0.0, colours: GroundColours = GroundColours()
-) -> Tensor:
+DAYLIGHT: Final = GroundColours()
+
+
+def checkerboard(camera: Pinhole, tile_m: float | None, height_m: float = 0.0, colours: GroundColours = DAYLIGHT) -> Tensor:
     """The level ground at `height_m` as the cameras see it, tiles along the axes of the world.
 
     The colour of a pixel is the mean over its footprint on the ground, so that the picture is continuous in the camera, and the
