@@ -1,0 +1,107 @@
+"""An interrupted distillation goes on to the same curves as one that was not interrupted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from akd_sdk.distill import DistillOptions, distill
+from akd_sdk.distill.checkpoint import checkpoint_path
+from akd_sdk.errors import PriorError
+from akd_sdk.priors import Prior, load_prior
+from akd_sdk.progress import Progress, ProgressCallback
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from bodies import drawn_rig
+
+OPTIONS = {
+    "mas": DistillOptions(loop=True, steps=5, inner=3),
+    "annealed": DistillOptions(loop=True, mode="annealed", steps=12),
+    "random-t": DistillOptions(mode="random-t", steps=12),
+}
+
+
+@pytest.fixture(scope="module")
+def prior() -> Prior:
+    loaded = load_prior("mini")
+    assert isinstance(loaded, Prior)
+    return loaded
+
+
+def stop_after(calls: int) -> ProgressCallback:
+    left = [calls]
+
+    def told(_: Progress) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    return told
+
+
+@pytest.mark.parametrize("mode", OPTIONS)
+@pytest.mark.parametrize("calls", [1, 7, 14])
+def test_a_resumed_run_equals_an_uninterrupted_one(mode: str, calls: int, prior: Prior, tmp_path: Path) -> None:
+    rig, tokens = drawn_rig(12, "quadruped")
+    prompt = prior.parse("an animal trots", "quadruped")
+    whole = distill(rig, tokens, prior, prompt, OPTIONS[mode], seed=5)
+    file = tmp_path / "kept.pt"
+    if calls == 14 and mode == "random-t":
+        calls = 11
+    with pytest.raises(KeyboardInterrupt):
+        distill(rig, tokens, prior, prompt, OPTIONS[mode], seed=5, progress=stop_after(calls), checkpoint=file)
+    assert file.is_file()
+    torch.randn(3)  # whatever else draws from the global generator in between
+    resumed = distill(rig, tokens, prior, prompt, OPTIONS[mode], seed=5, checkpoint=file, resume=True)
+    np.testing.assert_array_equal(resumed.curves.angles, whole.curves.angles)
+    np.testing.assert_array_equal(resumed.curves.root, whole.curves.root)
+    assert (resumed.stride_hz, resumed.strides, resumed.notes) == (whole.stride_hz, whole.strides, whole.notes)
+    assert not file.exists()
+
+
+def test_a_checkpoint_belongs_to_one_character_sentence_options_and_seed(prior: Prior) -> None:
+    rig, _ = drawn_rig(12, "quadruped")
+    other, _ = drawn_rig(13, "quadruped")
+    walk, trot = (prior.parse(f"an animal {verb}", "quadruped") for verb in ("walks", "trots"))
+    options = OPTIONS["annealed"]
+    paths = {
+        checkpoint_path(rig, "mini", trot, options, 1),
+        checkpoint_path(other, "mini", trot, options, 1),
+        checkpoint_path(rig, "mini", walk, options, 1),
+        checkpoint_path(rig, "mini", trot, OPTIONS["mas"], 1),
+        checkpoint_path(rig, "mini", trot, options, 2),
+    }
+    assert len(paths) == 5
+    assert checkpoint_path(rig, "mini", trot, options, 1) in paths
+
+
+def test_resuming_what_is_not_there_or_is_broken_is_refused_in_one_line(prior: Prior, tmp_path: Path) -> None:
+    rig, tokens = drawn_rig(12, "quadruped")
+    prompt = prior.parse("an animal trots", "quadruped")
+    file = tmp_path / "kept.pt"
+    with pytest.raises(PriorError, match="no interrupted run"):
+        distill(rig, tokens, prior, prompt, OPTIONS["mas"], checkpoint=file, resume=True)
+    for content in (b"", b"not a checkpoint", b"PK\x03\x04 cut off"):
+        file.write_bytes(content)
+        with pytest.raises(PriorError, match="checkpoint cannot be read") as refused:
+            distill(rig, tokens, prior, prompt, OPTIONS["mas"], checkpoint=file, resume=True)
+        assert "\n" not in str(refused.value)
+        assert refused.value.path == str(file)
+    torch.save({"format": "another"}, file)
+    with pytest.raises(PriorError, match="another version"):
+        distill(rig, tokens, prior, prompt, OPTIONS["mas"], checkpoint=file, resume=True)
+
+
+def test_a_cache_that_cannot_be_written_stops_no_work(prior: Prior, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rig, tokens = drawn_rig(12, "quadruped")
+    prompt = prior.parse("an animal trots", "quadruped")
+    blocker = tmp_path / "a file"
+    blocker.write_bytes(b"")
+    with pytest.raises(KeyboardInterrupt):
+        distill(rig, tokens, prior, prompt, OPTIONS["annealed"], progress=stop_after(2), checkpoint=blocker / "kept.pt")
+    assert "no checkpoint could be written" in caplog.text
