@@ -72,11 +72,12 @@ class RestMesh:
         uvs = np.einsum("pc,pci->pi", shares, self.uvs[corners])
         skins = self.skins[corners[:, 0]]
         for skin, texture in enumerate(self.textures):
-            here = np.flatnonzero(skins == skin) if texture is not None else []
-            if texture is not None and len(here):
-                found = texels(texture, uvs[here])
-                mixed[here, :3] *= DECODED[found[:, :3]]
-                mixed[here, 3] *= found[:, 3] / np.float32(255.0)
+            if texture is None:
+                continue
+            here = np.flatnonzero(skins == skin)
+            found = texels(texture, uvs[here])
+            mixed[here, :3] *= DECODED[found[:, :3]]
+            mixed[here, 3] *= found[:, 3] / np.float32(255.0)
         return np.asarray(mixed, dtype=np.float32)
 
 
