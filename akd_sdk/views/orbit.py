@@ -17,9 +17,10 @@ from akd_sdk.views.camera import Cameras
 from akd_sdk.views.pinhole import Pinhole
 
 FILL: Final = 0.7
-"""Share of the picture that the character's extent takes, in the direction that is tighter."""
-MARGIN: Final = 1.15
-"""Moving characters reach further than at rest: extents are larger by this."""
+"""Share of the picture that the character's extent takes, in the direction that is tighter; the rest is for what is nearer to the camera
+than the middle, and for limbs that reach further than at rest."""
+CLOSEST: Final = 1.2
+"""Least distance of a camera that is free to choose it, in radii of the character."""
 FIELD_OF_VIEW_DEG: Final = 35.0
 """Vertical field of view; a long lens, as motions are judged by silhouettes."""
 LEAST_EXTENT_M: Final = 1e-4
@@ -62,7 +63,7 @@ def framing_of(rig: Rig, *, fov_deg: float = FIELD_OF_VIEW_DEG) -> Framing:
     if not np.isfinite(size).all() or size.max() < LEAST_EXTENT_M:
         raise RigError(f"its mesh is {size.max():.3g} m large at rest", rig.source.path, "pictures need a mesh with an extent")
     followed = rig.skeleton.rest_world[max(rig.skeleton.pelvis, 0), :3, 3] @ rig.facing
-    wide, tall = MARGIN * math.hypot(size[0], size[2]), MARGIN * size[1]
+    wide, tall = math.hypot(size[0], size[2]), float(size[1])
     offset = (float(middle[0] - followed[0]), float(middle[2] - followed[2]))
     return Framing(float(middle[1]), (max(wide, LEAST_EXTENT_M), max(tall, LEAST_EXTENT_M)), fov_deg, offset)
 
@@ -108,10 +109,10 @@ def lens(framing: Framing, size: tuple[int, int]) -> tuple[float, float]:
     height, width = size
     slope = math.tan(math.radians(framing.fov_deg) / 2.0)
     wide, tall = (0.5 * extent for extent in framing.extent_m)
-    # The near side of a round body is nearer by its radius, and so looks larger.
-    fitting = wide + max(tall / (FILL * slope), wide * height / (FILL * slope * width))
+    radius = math.hypot(wide, tall)
+    fitting = max(tall / (FILL * slope), wide * height / (FILL * slope * width), CLOSEST * radius)
     distance = fitting if framing.distance_m is None else framing.distance_m
-    if not (math.isfinite(distance) and distance > math.hypot(wide, tall)):
+    if not (math.isfinite(distance) and distance > radius):
         fault = f"a camera {distance:.3g} m away from the middle of a character of {2 * wide:.3g} x {2 * tall:.3g} m is inside it"
-        raise AkdError(fault, "distance_m", f"ask for more than {math.hypot(wide, tall):.3g} m")
+        raise AkdError(fault, "distance_m", f"ask for more than {radius:.3g} m")
     return distance, 0.5 * height / slope

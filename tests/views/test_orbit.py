@@ -103,8 +103,12 @@ def test_the_character_fills_the_picture_from_everywhere_and_is_never_cut(sample
     assert (low > 0.0).all()
     assert (high < [size[1], size[0]]).all()
     share = ((high - low) / [size[1], size[0]]).max(axis=1)
-    assert share.max() < 1.1 * FILL
-    assert share.max() > 0.45, "and it is no dot"
+    assert 0.8 * FILL < share.max() < 1.3 * FILL, "the near side is larger than the middle"
+
+
+def test_wide_lenses_come_near_and_not_into_the_character() -> None:
+    near = orbit(views((0.0, 0.0)), torch.zeros(1, 3), np.eye(3), Framing(0.5, (0.9, 0.8), fov_deg=110.0), SIZE)
+    assert np.linalg.norm(eyes(near)[0] - [0.0, 0.5, 0.0]) > 0.61
 
 
 def test_the_gradient_reaches_the_followed_path() -> None:
