@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 import torch
 
-from akd_sdk.distill.options import DistillOptions
 from akd_sdk.distill.optimise import State
+from akd_sdk.distill.options import DistillOptions
 from akd_sdk.errors import PriorError
 from akd_sdk.priors import Prompt
 from akd_sdk.rig import Rig
@@ -33,7 +33,8 @@ _LOG = logging.getLogger(__name__)
 def checkpoint_path(rig: Rig, prior: str, prompt: Prompt, options: DistillOptions, seed: int) -> Path:
     """Where a distillation of this character, sentence, options and seed leaves its checkpoint."""
     skeleton = rig.skeleton
-    facts = {"prior": prior, "prompt": repr(prompt), "options": asdict(options), "seed": seed, "joints": skeleton.names, "torch": torch.__version__}
+    asked = {"prior": prior, "prompt": repr(prompt), "options": asdict(options), "seed": seed}
+    facts = {**asked, "joints": skeleton.names, "torch": torch.__version__}
     mark = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for values in (skeleton.rest_world, skeleton.solve_parents, *(skin.vertices for skin in rig.skins)):
         mark.update(np.ascontiguousarray(values).tobytes())

@@ -77,7 +77,9 @@ class _Job:
         """What the interrupted run had come to, if that was in this stage."""
         return self.resumed if self.resumed is not None and self.resumed["stage"] == stage else None
 
-    def fit(self, basis: CurveBasis, options: DistillOptions, progress: ProgressCallback, stage: str, found: float = 0.0) -> tuple[CurveBody, torch.Tensor]:
+    def fit(
+        self, basis: CurveBasis, options: DistillOptions, progress: ProgressCallback, stage: str, found: float = 0.0
+    ) -> tuple[CurveBody, torch.Tensor]:
         """Curves in a basis, optimised; `found` is what earlier stages found and a resumed run needs to know."""
         body = CurveBody(self.rig, self.tokens, basis, travels=self.sees_ground)
         window = Window(self.prior.frames, self.prior.fps, rolled=basis.loop and (self.is_gait or self.sees_ground))

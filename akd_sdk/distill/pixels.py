@@ -1,4 +1,4 @@
-"""A prior that looks at pixels: the body is filmed, and the prior's belief about the video is pulled back to its pose (AKD, arXiv 2504.01204).
+"""A prior that looks at pixels: the body is filmed, and the belief about the video is pulled back to its pose (AKD, arXiv 2504.01204).
 
 With `z = encode(video)` and the belief `x0` about `a z + s noise`, score distillation's gradient is `J^T (z - x0)`, J the Jacobian of
 `encode(film(pose))`. It is taken in two halves: through the encoder to the pixels, view by view, then through the film to the pose.
@@ -37,7 +37,8 @@ class PixelView:
         self._held = Held(body, options.pixels)
         self._rest = torch.from_numpy(np.ascontiguousarray(body.rig.skeleton.rest_world)).float()
         self._pelvis = body.rig.skeleton.pelvis
-        self._size = tuple(side if stage.size == 1.0 else max(MULTIPLE, round(side * stage.size / MULTIPLE) * MULTIPLE) for side in self._prior.size)
+        height, width = self._prior.size
+        self._size = (_scaled(height, stage.size), _scaled(width, stage.size))
         self._tile_m = stage.tile * body.rig.height if options.pixels.ground else None
         self._look: Look | None = None
 
@@ -45,7 +46,7 @@ class PixelView:
         """Choose the cameras of a step."""
         low, high = (math.radians(e) for e in self._options.pixels.elevation_deg)
         cameras = Cameras.ring(self._options.views or 1, (low, high), look.generator)
-        self._shot = Shot(cameras, torch.from_numpy(look.times_s), (self._size[0], self._size[1]), self._tile_m)
+        self._shot = Shot(cameras, torch.from_numpy(look.times_s), self._size, self._tile_m)
         self._look = look
 
     def loss(self, pose: Pose) -> Tensor:
@@ -94,10 +95,16 @@ class PixelView:
         return pull, 0.5 * (away * (clean - believed)).sum()
 
 
+def _scaled(side: int, share: float) -> int:
+    """Pixels of a side in a stage."""
+    return side if share == 1.0 else max(MULTIPLE, round(side * share / MULTIPLE) * MULTIPLE)
+
+
 def staged_views(body: CurveBody, asked: tuple[VideoPrior, Prompt], options: DistillOptions) -> Callable[[float], PixelView]:
     """The view for a share of the work that is done: stages follow one another, each with its own picture."""
     pixels = options.pixels
     made = surface_gaussians(body.rig, pixels.gaussians) if pixels.look == "surface" else bone_gaussians(body.rig)
-    scene = Scene(body.rig, made, load_splatter("auto", asked[0].device))
+    device = asked[0].device
+    scene = Scene(body.rig, made, load_splatter("auto", device), ground_m=body.ground_m, device=device)
     views = [PixelView(body, scene, asked, options, stage) for stage in pixels.stages]
     return lambda share: views[min(int(share * len(views)), len(views) - 1)]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import statistics
 import tempfile
 import time
@@ -12,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from akd_sdk.animator import Animator
@@ -23,6 +20,7 @@ from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 from akd_sdk.sheet import contact_sheet
+from tests.bench.machine import machine
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "quadruped.glb"
 FORMATS = ("glb", "usda", "usdc", "bvh")
@@ -42,13 +40,6 @@ def timed(work: Callable[[], object], repeats: int) -> list[float]:
 
 def row(name: str, size: str, taken: list[float]) -> None:
     print(f"{name:<34}{size:<38}{statistics.median(taken):>10.1f}{min(taken):>10.1f}{len(taken):>6}", flush=True)
-
-
-def machine() -> str:
-    return (
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"torch {torch.__version__} with {torch.get_num_threads()} threads, numpy {np.__version__}"
-    )
 
 
 def kinematics(rig: Rig, motion: Motion, repeats: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ def test_levels_begin_without_signal_and_noise_falls_geometrically() -> None:
     assert times[0] == 1.0
     assert ratios[0] == pytest.approx(30.0)
     assert ratios[-1] == pytest.approx(0.05)
-    steps = [b / a for a, b in zip(ratios, ratios[1:])]
+    steps = [b / a for a, b in pairwise(ratios)]
     assert max(steps) == pytest.approx(min(steps))
 
 
@@ -66,7 +66,7 @@ def test_the_rate_falls_in_the_second_half_only() -> None:
         (DistillOptions(pixels=PixelOptions(look="wire")), "pixels", "look"),
         (DistillOptions(pixels=PixelOptions(stages=())), "pixels", "stages"),
         (DistillOptions(pixels=PixelOptions(stages=(Stage(size=0.0),))), "pixels", "stages"),
-        (DistillOptions(pixels=replace(PixelOptions(), stages=(Stage(tile=-1.0),))), "pixels", "stages"),
+        (DistillOptions(pixels=PixelOptions(stages=(Stage(tile=-1.0),))), "pixels", "stages"),
     ],
 )
 def test_options_that_cannot_be_are_named(options: DistillOptions, observes: str, path: str) -> None:
