@@ -27,7 +27,7 @@ def load_splatter(name: str = "auto", device: str = "cpu") -> Splatter:
     if name == "torch":
         from akd_sdk.splat.twin import TorchSplatter
 
-        return TorchSplatter()
+        return TorchSplatter(device)
     from akd_sdk.splat.gsplat_backend import GsplatSplatter
     from akd_sdk.splat.warp_backend import WarpSplatter
 

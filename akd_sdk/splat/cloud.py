@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -69,12 +70,12 @@ class Splatter(Protocol):
 
 @dataclass(frozen=True)
 class Matched:
-    """A cloud, cameras and a background with one entry a picture, checked; what every backend starts from.
+    """Cloud, cameras and background with one entry a picture, checked, of one dtype; what every backend starts from.
 
     Attributes:
-        cloud: as given, one frame a picture; opacities (pictures, gaussians).
-        camera: as given, of the cloud's dtype.
-        background: (pictures, height, width, 3) or (3,), of the cloud's dtype.
+        cloud: one frame a picture; opacities (pictures, gaussians).
+        camera: one a picture.
+        background: (pictures, height, width, 3) or (3,).
     """
 
     cloud: Cloud
@@ -82,13 +83,13 @@ class Matched:
     background: Tensor
 
 
-def matched(cloud: Cloud, camera: Pinhole, background: Tensor) -> Matched:
-    """The three made to fit each other.
+def matched(cloud: Cloud, camera: Pinhole, background: Tensor, device: str, dtype: torch.dtype) -> Matched:
+    """The three made to fit each other, on the device of the backend.
 
     Raises:
-        AkdError: counts or shapes that do not fit, or numbers that are not finite.
+        AkdError: counts, shapes or devices that do not fit, or numbers that are not finite.
     """
-    pictures, frames, dtype = camera.count, cloud.frames, cloud.means.dtype
+    pictures, frames = camera.count, cloud.frames
     if frames == 0 or pictures == 0 or pictures % frames:
         raise AkdError(f"{pictures} cameras cannot look at {frames} frames", "camera", "give a whole number of cameras for each frame")
     if background.shape not in {(3,), (pictures, *camera.size, 3)}:
@@ -96,21 +97,23 @@ def matched(cloud: Cloud, camera: Pinhole, background: Tensor) -> Matched:
         raise AkdError(fault, "background", "give one colour (3,), or (pictures, height, width, 3)")
     tensors = {"means": cloud.means, "covariances": cloud.covariances, "colours": cloud.colours, "opacities": cloud.opacities}
     tensors |= {"background": background, "camera_from_world": camera.camera_from_world, "focal": camera.focal}
-    _check_finite(tensors)
-    views = pictures // frames
-    opacities = cloud.opacities.expand(frames, cloud.count)
+    _check(tensors, torch.device(device).type)
+    views, opacities = pictures // frames, cloud.opacities.to(dtype).expand(frames, cloud.count)
+    means, covariances = cloud.means.to(dtype), cloud.covariances.to(dtype)
     if views > 1:
-        fitted = Cloud(cloud.means.repeat(views, 1, 1), cloud.covariances.repeat(views, 1, 1, 1), cloud.colours, opacities.repeat(views, 1))
-    else:
-        fitted = Cloud(cloud.means, cloud.covariances, cloud.colours, opacities)
-    seen = Pinhole(camera.camera_from_world.to(dtype), camera.focal.to(dtype), camera.size)
-    return Matched(fitted, seen, background.to(dtype))
+        means, covariances, opacities = means.repeat(views, 1, 1), covariances.repeat(views, 1, 1, 1), opacities.repeat(views, 1)
+    fitted = Cloud(means, covariances, cloud.colours.to(dtype), opacities)
+    return Matched(fitted, Pinhole(camera.camera_from_world.to(dtype), camera.focal.to(dtype), camera.size), background.to(dtype))
 
 
-def _check_finite(tensors: dict[str, Tensor]) -> None:
-    """One look at the sum of all is enough where nothing is wrong."""
-    total = sum(tensor.detach().sum(dtype=torch.float64) for tensor in tensors.values())
-    if bool(torch.isfinite(torch.as_tensor(total))):
+def _check(tensors: dict[str, Tensor], device: str) -> None:
+    """All on the device, and finite: where the sums are finite nobody looks at each number."""
+    for name, tensor in tensors.items():
+        if tensor.device.type != device:
+            raise AkdError(
+                f"{name} on {tensor.device} cannot be drawn on {device}", name, f"move all to {device}, or load a splatter for theirs"
+            )
+    if math.isfinite(sum(tensor.detach().sum() for tensor in tensors.values())):
         return
     for name, tensor in tensors.items():
         if not bool(torch.isfinite(tensor).all()):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from akd_sdk.errors import BackendError
 from akd_sdk.splat.cloud import Cloud, Matched, matched
+from akd_sdk.splat.memory import told_what_fits
 from akd_sdk.splat.projection import BLUR_PX2, NEAR_M
 from akd_sdk.views.pinhole import Pinhole
 
@@ -36,10 +37,10 @@ class GsplatSplatter:
 
     def __call__(self, cloud: Cloud, camera: Pinhole, background: Tensor) -> Tensor:
         """See `Splatter`."""
-        given = matched(cloud, camera, background)
-        image, covered = self._draw(given)
-        pictures: Tensor = image.to(cloud.means.dtype) + (1.0 - covered.to(cloud.means.dtype)) * given.background
-        return pictures
+        given = matched(cloud, camera, background, self.device, torch.float32)
+        with told_what_fits(camera, cloud.count):
+            image, covered = self._draw(given)
+            return (image + (1.0 - covered) * given.background).to(cloud.means.dtype)
 
     def _draw(self, given: Matched) -> tuple[Tensor, Tensor]:
         cloud, camera = given.cloud, given.camera
@@ -51,23 +52,23 @@ class GsplatSplatter:
         view = torch.cat([camera.camera_from_world, camera.camera_from_world.new_zeros(pictures, 1, 4)], 1)
         view = view + torch.diag(view.new_tensor([0.0, 0.0, 0.0, 1.0]))
         lens = torch.zeros(pictures, 3, 3, device=view.device)
-        lens[:, 0, 0] = lens[:, 1, 1] = camera.focal.float()
+        lens[:, 0, 0] = lens[:, 1, 1] = camera.focal
         lens[:, 0, 2], lens[:, 1, 2], lens[:, 2, 2] = width / 2, height / 2, 1.0
         covariances = (cloud.covariances + cloud.covariances.transpose(-1, -2)) / 2  # gsplat reads, and differentiates, one half
         image, covered, _ = self._rasterize(
-            means=cloud.means.float().contiguous(),
+            means=cloud.means.contiguous(),
             quats=None,
             scales=None,
-            opacities=cloud.opacities.float().contiguous(),
-            colors=cloud.colours.float().expand(pictures, count, 3).contiguous(),
-            viewmats=view.float()[:, None].contiguous(),
+            opacities=cloud.opacities.contiguous(),
+            colors=cloud.colours.expand(pictures, count, 3).contiguous(),
+            viewmats=view[:, None].contiguous(),
             Ks=lens[:, None],
             width=width,
             height=height,
             near_plane=NEAR_M,
             eps2d=BLUR_PX2,
             packed=False,
-            covars=covariances.float().contiguous(),
+            covars=covariances.contiguous(),
         )
         return image[:, 0], covered[:, 0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,24 +54,36 @@ def project(given: Matched) -> Projected:
     x, y, z = (cloud.means @ rotation.transpose(1, 2) + translation[:, None]).unbind(-1)
     drawn = z.detach() > NEAR_M
     depth = torch.where(drawn, z, 1.0)
-    x, y = x / depth, y / depth
+    x, y, scale = x / depth, y / depth, focal / depth
     centres = torch.stack([focal * x + width / 2, focal * y + height / 2], -1)
-    x_edge, y_edge = ((1 + MARGIN) * side / 2 / focal for side in (width, height))
+    x_edge, y_edge = ((1 + MARGIN) / 2 * side / focal for side in (width, height))
     x, y = torch.minimum(torch.maximum(x, -x_edge), x_edge), torch.minimum(torch.maximum(y, -y_edge), y_edge)
-    scale = (focal / depth)[..., None]
-    rows = rotation[:, None]
-    across = scale * (rows[..., 0, :] - x[..., None] * rows[..., 2, :])
-    down = scale * (rows[..., 1, :] - y[..., None] * rows[..., 2, :])
-    by_across = (cloud.covariances * across[..., None, :]).sum(-1)
-    by_down = (cloud.covariances * down[..., None, :]).sum(-1)
-    xx = (across * by_across).sum(-1) + BLUR_PX2
-    yy = (down * by_down).sum(-1) + BLUR_PX2
-    xy = ((across * by_down).sum(-1) + (down * by_across).sum(-1)) / 2
+    right, down, ahead = (list(row[..., None].unbind(1)) for row in rotation.unbind(1))
+    across, downward = ([scale * (r - at * a) for r, a in zip(row, ahead)] for row, at in ((right, x), (down, y)))
+    xx, xy, yy = _flatten(cloud.covariances, across, downward)
+    xx, yy = xx + BLUR_PX2, yy + BLUR_PX2
     area = xx * yy - xy * xy
-    drawn = drawn & (area.detach() > 0) & (xx.detach() > 0)
+    with torch.no_grad():
+        drawn = drawn & (area > 0) & (xx > 0) & torch.isfinite(area + centres.sum(-1))
     area = torch.where(drawn, area, 1.0)
     conics = torch.stack([yy / area, -xy / area, xx / area], -1)
     with torch.no_grad():
-        cuts = torch.where(drawn, torch.log(cloud.opacities / LEAST_ALPHA), -math.inf)
+        cuts = torch.where(drawn, torch.log(cloud.opacities.clamp(min=0.0) / LEAST_ALPHA), -math.inf)
         order = torch.argsort(z, dim=-1, stable=True)
     return Projected(centres, conics, torch.stack([xx, yy], -1), cuts, order)
+
+
+def _flatten(covariances: Tensor, across: list[Tensor], down: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """Variance across, covariance and variance down, from the symmetric part of covariances (pictures, gaussians, 3, 3).
+
+    `across` and `down` are the derivative of a pixel's place by a point of the world, three numbers each, (pictures, gaussians).
+    Written out number by number: torch is slow at products of many matrices of 3 x 3.
+    """
+    matrix = [row.unbind(-1) for row in ((covariances + covariances.transpose(-1, -2)) / 2).unbind(-2)]
+    by_across = [_dot(row, across) for row in matrix]
+    by_down = [_dot(row, down) for row in matrix]
+    return _dot(across, by_across), _dot(across, by_down), _dot(down, by_down)
+
+
+def _dot(one: Sequence[Tensor], other: Sequence[Tensor]) -> Tensor:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]

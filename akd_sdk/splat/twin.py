@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from akd_sdk.splat.cloud import Cloud, matched
+from akd_sdk.splat.cloud import Cloud, Matched, matched
+from akd_sdk.splat.memory import told_what_fits
 from akd_sdk.splat.projection import LEAST_LIGHT, MOST_ALPHA, project
 from akd_sdk.views.pinhole import Pinhole
 
-CHUNK: Final = 1 << 24
-"""Pairs of Gaussian and pixel held at once; one more number each is 64 MB in float32, and some twenty are held."""
+CHUNK: Final = 1 << 21
+"""Pairs of Gaussian and pixel held at once: small enough to stay near the caches. Some twenty numbers are held for each."""
 
 
 class TorchSplatter:
@@ -22,18 +23,23 @@ class TorchSplatter:
 
     name: Final = "torch"
 
-    def __init__(self, chunk: int = CHUNK) -> None:
-        self.chunk = chunk
+    def __init__(self, device: str = "cpu", chunk: int = CHUNK) -> None:
+        self.device, self.chunk = device, chunk
 
     def __call__(self, cloud: Cloud, camera: Pinhole, background: Tensor) -> Tensor:
         """See `Splatter`."""
-        given = matched(cloud, camera, background)
+        given = matched(cloud, camera, background, self.device, cloud.means.dtype)
+        with told_what_fits(camera, cloud.count):
+            return self._draw(given)
+
+    def _draw(self, given: Matched) -> Tensor:
+        cloud, camera = given.cloud, given.camera
         projected = project(given)
         shape = (camera.count, *camera.size, 3)
         behind = given.background.expand(shape).reshape(camera.count, -1, 3)
-        columns = [projected.centres, projected.conics, given.cloud.opacities[..., None], projected.cuts[..., None]]
+        columns = [projected.centres, projected.conics, cloud.opacities[..., None], projected.cuts[..., None]]
         ordered = torch.take_along_dim(torch.cat(columns, -1), projected.order[..., None], 1)
-        colours = given.cloud.colours[projected.order]
+        colours = cloud.colours[projected.order]
         places = _pixel_centres(camera.size, ordered)
         parts = list(_parts(camera.count, len(places), cloud.count, self.chunk))
         made = []

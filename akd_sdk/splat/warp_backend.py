@@ -3,88 +3,147 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, Final
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from akd_sdk.errors import BackendError
-from akd_sdk.splat.cloud import Cloud, matched
+from akd_sdk.splat.cloud import Cloud, Matched, matched
+from akd_sdk.splat.memory import told_what_fits
 from akd_sdk.splat.projection import project
+from akd_sdk.splat.tiles import Blocks
 from akd_sdk.views.pinhole import Pinhole
 
 LOG = logging.getLogger(__name__)
 
+TILE: Final = 16
+"""Pixels a side of what shares a list of Gaussians on CUDA; on the CPU it is the whole picture."""
+WORTH_A_THREAD: Final = 500
+"""Gaussians, over all pictures, that keep a CPU thread busy for longer than it takes to call it."""
+
 
 class WarpSplatter:
-    """Splatting in float32 on the device of the cloud; other floats are converted there and back."""
+    """Splatting in float32; other floats are converted there and back.
+
+    On the CPU pictures are shared out to threads, as many as torch has; results do not depend on it.
+    """
 
     name: Final = "warp"
 
-    def __init__(self, device: str = "cpu") -> None:
-        self.device = device
-        try:
-            import warp as wp
-        except ImportError as error:
-            raise BackendError("the package warp-lang is not installed", "warp", "pip install warp-lang") from error
-        wp.config.log_level = wp.LOG_WARNING
-        from akd_sdk.splat import kernels
+    def __init__(self, device: str = "cpu", *, threads: int | None = None, blocks: Blocks | None = None) -> None:
+        """Loads the kernels; the first time on a machine they are compiled, which takes some ten seconds.
 
-        wp.init()  # type: ignore[no-untyped-call]  # of warp
-        self._kernels = kernels
-        self._wp = wp
+        Raises:
+            BackendError: the package is missing, or its folder of compiled kernels cannot be written.
+        """
+        self.device, self._threads = device, threads
+        cuda = torch.device(device).type == "cuda"
+        self.blocks = blocks or (Blocks(1, TILE) if cuda else Blocks())
+        self._warp, self._kernels = _load_kernels(device)
+        self._pool = None if cuda else ThreadPoolExecutor(thread_name_prefix="splat")
 
     def __call__(self, cloud: Cloud, camera: Pinhole, background: Tensor) -> Tensor:
         """See `Splatter`."""
-        given = matched(cloud, camera, background)
-        projected = project(given)
-        with torch.no_grad():
-            reach = torch.sqrt((2 * projected.cuts.clamp(min=0.0))[..., None] * projected.variances)
-        opacities = given.cloud.opacities
+        given = matched(cloud, camera, background, self.device, torch.float32)
+        with told_what_fits(camera, cloud.count):
+            seen = given.cloud
+            inputs = (seen.means, seen.covariances, seen.colours, seen.opacities, given.camera.camera_from_world)
+            image, light = _Splatting.apply(*inputs, self, given.camera)  # type: ignore[no-untyped-call]  # torch's own stub
+            pictures: Tensor = image + light[..., None] * given.background
+            return pictures.to(cloud.means.dtype)
+
+    def launch(
+        self, kernel: str, across: tuple[int, ...], size: tuple[int, int], shared: Sequence[Tensor], sliced: Sequence[Tensor]
+    ) -> None:
+        """Runs a kernel over pictures x `across`, for pictures of that height and width.
+
+        `shared` goes whole to all threads; `sliced`, the Gaussians of the pictures first, has the pictures as first axis and is shared out.
+        """
+        wp, device = self._warp, self.device
+        grid = self._kernels.Grid()
+        grid.height, grid.width = size
+        grid.block, grid.tile = self.blocks.sides(size)
+        stream = None if self._pool is not None else wp.stream_from_torch(torch.cuda.current_stream(device))
+
+        def part(first: int, end: int) -> None:
+            arrays = [wp.from_torch(tensor, return_ctype=True) for tensor in (*shared, *(tensor[first:end] for tensor in sliced))]
+            wp.launch(getattr(self._kernels, kernel), dim=(end - first, *across), inputs=[grid, *arrays], device=device, stream=stream)
+
+        spans = self._spans(*sliced[0].shape[:2])
+        others = [self._pool.submit(part, *span) for span in spans[1:]] if self._pool is not None else []
+        part(*spans[0])
+        for other in others:
+            other.result()
+
+    def _spans(self, pictures: int, gaussians: int) -> list[tuple[int, int]]:
+        """First and end of the pictures of each thread."""
+        wanted = 1 if self._pool is None else self._threads or torch.get_num_threads()
+        threads = max(1, min(wanted, pictures, pictures * gaussians // WORTH_A_THREAD))
+        return list(pairwise(pictures * part // threads for part in range(threads + 1)))
+
+
+class _Splatting(torch.autograd.Function):
+    """From Gaussians and cameras to the colour that they add to pictures, and the light that they leave for the background."""
+
+    @staticmethod
+    def forward(ctx: Any, *given: Any) -> tuple[Tensor, Tensor]:
+        """Of means, covariances, colours, opacities, camera_from_world, the splatter, and the camera."""
+        *tensors, splatter, camera = given
+        means, covariances, colours, opacities, view = (tensor.detach().contiguous() for tensor in tensors)
+        projected = project(Matched(Cloud(means, covariances, colours, opacities), camera, means.new_zeros(3)))
+        reach = torch.sqrt((2 * projected.cuts.clamp(min=0.0))[..., None] * projected.variances)
         columns = [projected.centres, projected.conics, opacities[..., None], projected.cuts[..., None], reach]
         splats = torch.cat(columns, -1)
-        image, light = _Blend.apply(splats.float(), given.cloud.colours.float(), projected.order, camera.size, self._kernels)  # type: ignore[no-untyped-call]
-        pictures: Tensor = image.to(splats.dtype) + light.to(splats.dtype)[..., None] * given.background
-        return pictures
-
-
-class _Blend(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, splats: Tensor, colours: Tensor, order: Tensor, size: tuple[int, int], kernels: Any) -> tuple[Tensor, Tensor]:
-        pictures, count, _ = splats.shape
-        height, width = size
-        splats, colours = splats.detach().contiguous(), colours.detach().contiguous()
-        lists = order.to(torch.int32).reshape(-1)
-        starts = torch.arange(pictures, dtype=torch.int32, device=splats.device) * count
-        bounds = torch.stack([starts, starts + count], -1)
-        image = torch.zeros(pictures * height * width * 3, device=splats.device)
-        light = torch.ones(pictures * height * width, device=splats.device)
-        last = torch.zeros(pictures * height * width, dtype=torch.int32, device=splats.device)
-        wp = kernels.wp
-        grid = kernels.Grid()
-        grid.height, grid.width = height, width
-        grid.block = grid.tile = max(height, width)
-        grid.gaussians = count
-        arrays = [wp.from_torch(t) for t in (splats, colours, lists, bounds, image, light, last)]
-        if count:
-            wp.launch(kernels.blend, dim=(pictures, 1, 1), inputs=[grid, *arrays], device=arrays[0].device)
-        ctx.save_for_backward(splats, colours, lists, bounds, light, last)
-        ctx.size, ctx.kernels, ctx.grid = size, kernels, grid
-        shape = (pictures, height, width)
-        return image.reshape(*shape, 3), light.clone().reshape(shape)
+        lists, bounds = splatter.blocks.lists(projected, reach, camera.size)
+        pictures, (height, width) = camera.count, camera.size
+        image, light = means.new_zeros(pictures, height * width * 3), means.new_ones(pictures, height * width)
+        last = torch.zeros_like(light, dtype=torch.int32)
+        shared, sliced = [colours, lists], [splats, bounds, image, light, last]
+        splatter.launch("blend", splatter.blocks.count(camera.size), camera.size, shared, sliced)
+        ctx.save_for_backward(means, covariances, colours, view, camera.focal.detach(), splats, lists, bounds, light, last)
+        ctx.splatter, ctx.camera = splatter, camera
+        return image.reshape(pictures, height, width, 3), light.reshape(pictures, height, width)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        seen, dimmed = grads
-        splats, colours, lists, bounds, light, last = ctx.saved_tensors
-        wp = ctx.kernels.wp
-        gradients = torch.zeros_like(splats)
-        seen = seen.contiguous().reshape(-1)
-        light = light.clone()
-        behind = light * dimmed.reshape(-1)
-        arrays = [wp.from_torch(t) for t in (splats, colours, lists, bounds, seen, last, light, behind, gradients)]
-        if splats.shape[1]:
-            wp.launch(ctx.kernels.blend_back, dim=(splats.shape[0], 1, 1), inputs=[ctx.grid, *arrays], device=arrays[0].device)
-        d_colours = gradients[..., 6:9].sum(0)
-        d_splats = torch.cat([gradients[..., :6], torch.zeros_like(gradients[..., 6:])], -1)
-        return d_splats, d_colours, None, None, None
+    @once_differentiable
+    def backward(ctx: Any, seen: Tensor, dimmed: Tensor) -> tuple[Tensor | None, ...]:
+        with told_what_fits(ctx.camera, ctx.saved_tensors[0].shape[1]):
+            return _carry_back(ctx, seen, dimmed)
+
+
+def _carry_back(ctx: Any, seen: Tensor, dimmed: Tensor) -> tuple[Tensor | None, ...]:
+    means, covariances, colours, view, focal, splats, lists, bounds, light, last = ctx.saved_tensors
+    splatter, size = ctx.splatter, ctx.camera.size
+    d_splats = torch.zeros_like(splats)
+    behind = light * dimmed.reshape(light.shape)
+    seen = seen.reshape(len(light), -1).contiguous()
+    used = [splats, bounds, seen, last, light.clone(), behind, d_splats]
+    splatter.launch("blend_back", splatter.blocks.count(size), size, [colours, lists], used)
+    d_means, d_covariances, d_view = torch.zeros_like(means), torch.zeros_like(covariances), torch.zeros_like(view)
+    used = [splats, d_splats, means, covariances, view, focal, d_means, d_covariances, d_view]
+    splatter.launch("project_back", means.shape[1:2], size, [], used)
+    return d_means, d_covariances, d_splats[..., 6:].sum(0), d_splats[..., 5], d_view, None, None
+
+
+def _load_kernels(device: str) -> tuple[Any, Any]:
+    """The package warp and our kernels, ready on the device (Any: warp has no types of its own)."""
+    try:
+        import warp as wp
+    except ImportError as error:
+        raise BackendError("the package warp-lang is not installed", "warp", "pip install warp-lang") from error
+    wp.config.log_level = wp.LOG_WARNING
+    try:
+        wp.init()  # type: ignore[no-untyped-call]  # of warp
+        from akd_sdk.splat import kernels
+
+        LOG.info("loading the splatting kernels; they are compiled once on a machine, which takes some ten seconds")
+        wp.load_module(kernels, device=device)
+    except OSError as error:
+        fault = f"the splatting kernels cannot be compiled: {error}"
+        raise BackendError(fault, "warp", "name a folder that can be written in the environment variable WARP_CACHE_PATH") from error
+    return wp, kernels
