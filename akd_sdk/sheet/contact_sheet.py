@@ -2,111 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from akd_sdk.errors import AkdError, ExportError
 from akd_sdk.formats.atomic import staged
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig
-from akd_sdk.sheet.framing import VIEWS, Framing, bounds, framing_of, shown_frames
-from akd_sdk.sheet.ground import LEFT, RIGHT, Canvas, draw_contacts, draw_ground, planted_points
-from akd_sdk.sheet.model import Model, model_of
+from akd_sdk.sheet.ground import LEFT, RIGHT, draw_contacts, draw_ground
 from akd_sdk.sheet.raster import rasterise
 from akd_sdk.sheet.shading import shade
 from akd_sdk.sheet.shadow import floor_shadow, strip_shadow
+from akd_sdk.sheet.stage import MARGIN, Stage, stage_of
 
-Array = NDArray[np.float64]
+RENDERERS: Final = ("mesh", "splat")
+"""How figures are drawn: their skin with light and shadows, or as a prior sees them, by Gaussians on a checkerboard."""
 
 SUPERSAMPLING = 2
 BLOCK_COLUMNS = 6
 """Pictures side by side; more moments go on in further blocks of rows below."""
 LONGEST_NAME = 300
 """Characters of a title; no sheet shows more."""
-MARGIN = 12
 TITLE = 40
-FOOT = 30
-"""Pixels below the ground line: marks, contact dots and the time."""
 FAR_DEPTHS = (0.1, 0.35)
 """For each view, the share of the height behind the middle of the body at which colours have faded as much as they will."""
 PAPER, INK, PALE = (250, 250, 250), (40, 42, 46), (110, 112, 118)
 
 
-@dataclass(frozen=True)
-class Stage:
-    """What all pictures of a sheet share."""
-
-    rig: Rig
-    model: Model
-    framing: Framing
-    planted: list[list[tuple[Array, bool]]]
-    cell: tuple[int, int]
-    scale: float
-    lows: tuple[Array, ...]
-    highs: tuple[Array, ...]
-
-    def canvas(self, view: int, moment: int) -> Canvas:
-        """The place of a picture at the fine resolution."""
-        width, height = (SUPERSAMPLING * side for side in self.cell)
-        low, high = self.lows[view], self.highs[view]
-        scale = SUPERSAMPLING * self.scale
-        ground = height + SUPERSAMPLING * round((scale * min(low[1], 0.0)) / SUPERSAMPLING - FOOT)
-        left = 0.5 * (width - scale * (high[0] - low[0])) - scale * low[0]
-        return Canvas((height, width), self.framing.rows(view, moment), self.framing.centres[moment], (float(left), float(ground)), scale)
-
-
-def contact_sheet(rig: Rig, motion: Motion, *, columns: int = 12, cell: tuple[int, int] = (300, 370)) -> Image.Image:
+def contact_sheet(
+    rig: Rig, motion: Motion, *, columns: int = 12, cell: tuple[int, int] = (300, 370), renderer: str = "mesh"
+) -> Image.Image:
     """The character at `columns` moments of a motion, one row from its right side and one from three quarters, six a block.
 
     All pictures share one scale and follow the travel; marks on the ground go by with it, also where a motion walks in place. Dots lie
     below planted contact points, which are found where the motion does not say. `cell` is the width and the largest height of a picture
-    in pixels.
-    Raises RigError: no skin to draw, a motion of another skeleton; AkdError: no columns, a cell too small to see anything in.
+    in pixels, `renderer` one of RENDERERS; Gaussians do not show what morphs.
+    Raises RigError: no skin to draw, a motion of another skeleton; AkdError: no columns, a cell too small to see anything in, no such
+    renderer; BackendError: Gaussians cannot be splatted here.
     """
     if columns < 1:
         raise AkdError(f"{columns} columns", "columns", "ask for at least one")
     if min(cell) < 80:
         raise AkdError(f"a cell of {cell[0]} x {cell[1]} pixels is too small", "cell", "ask for at least 80 x 80")
-    stage = _stage(rig, motion, columns, cell)
+    stage, draw = _drawn_by(renderer, rig, motion, columns, cell)
     wide, tall = stage.cell
+    views = stage.framing.views
     across = min(columns, BLOCK_COLUMNS)
     blocks = -(-columns // BLOCK_COLUMNS)
     gap = MARGIN // 2
-    size = (2 * MARGIN + across * wide + (across - 1) * gap, TITLE + MARGIN + blocks * (len(VIEWS) * (tall + gap) + MARGIN))
+    size = (2 * MARGIN + across * wide + (across - 1) * gap, TITLE + MARGIN + blocks * (len(views) * (tall + gap) + MARGIN))
     sheet = Image.new("RGB", size, PAPER)
-    _title(sheet, rig, motion, stage)
+    _title(sheet, rig, motion, (stage, renderer))
     for moment in range(columns):
         block, column = divmod(moment, BLOCK_COLUMNS)
-        for view in range(len(VIEWS)):
-            top = TITLE + MARGIN // 2 + block * (len(VIEWS) * (tall + gap) + MARGIN) + view * (tall + gap)
-            picture = draw_picture(stage, view, moment)
-            _caption(picture, f"{stage.framing.frames[moment] / motion.fps:.2f} s", VIEWS[view][0] if column == 0 else "")
+        for view in range(len(views)):
+            top = TITLE + MARGIN // 2 + block * (len(views) * (tall + gap) + MARGIN) + view * (tall + gap)
+            picture = draw(view, moment)
+            time, name = f"{stage.framing.frames[moment] / motion.fps:.2f} s", views[view][0] if column == 0 else ""
+            _caption(picture, time, name, halo=2 if renderer == "splat" else 0)
             sheet.paste(picture, (MARGIN + column * (wide + gap), top))
     return sheet
 
 
-def _stage(rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]) -> Stage:
-    """Scale and size of the pictures: as large as the cell allows for everything that is shown."""
-    frames = shown_frames(motion, columns)
-    model = model_of(rig, motion, [int(f) for f in frames])
-    framing = framing_of(rig, motion, frames)
-    lows, highs = zip(*(bounds(model, framing, view) for view in range(len(VIEWS))))
-    wide = max(float(high[0] - low[0]) for low, high in zip(lows, highs))
-    tall = max(float(high[1] - low[1]) for low, high in zip(lows, highs))
-    room = cell[1] - FOOT - 2 * MARGIN
-    scale = min((cell[0] - 2 * MARGIN) / max(wide, 1e-9), room / max(tall, 1e-9))
-    height = max(80, int(np.ceil(scale * tall)) + FOOT + 2 * MARGIN)
-    return Stage(rig, model, framing, planted_points(rig, motion, framing), (cell[0], height), scale, lows, highs)
+def _drawn_by(
+    renderer: str, rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]
+) -> tuple[Stage, Callable[[int, int], Image.Image]]:
+    """The stage, and what draws a view of a moment."""
+    if renderer == "mesh":
+        stage = stage_of(rig, motion, columns, cell)
+        return stage, lambda view, moment: draw_picture(stage, view, moment)
+    if renderer == "splat":
+        from akd_sdk.sheet.splats import splat_stage
+
+        return splat_stage(rig, motion, columns, cell)
+    raise AkdError(f"no renderer is called {renderer!r}", "renderer", f"known are {', '.join(RENDERERS)}")
 
 
 def draw_picture(stage: Stage, view: int, moment: int) -> Image.Image:
     """One figure on its ground, without words."""
-    canvas = stage.canvas(view, moment)
+    canvas = stage.canvas(view, moment, SUPERSAMPLING)
     corners = canvas.place(stage.model.points[moment])[stage.model.triangles].astype(np.float32)
     visible = rasterise(corners, canvas.size)
     half_width = 0.22 * stage.rig.height
@@ -121,15 +100,17 @@ def draw_picture(stage: Stage, view: int, moment: int) -> Image.Image:
     return fine.resize(stage.cell, Image.Resampling.BOX)
 
 
-def _caption(picture: Image.Image, time: str, view: str) -> None:
+def _caption(picture: Image.Image, time: str, view: str, halo: int = 0) -> None:
+    """Time and view in the corners, with a rim of so many pixels where they stand on a pattern."""
     pen = ImageDraw.Draw(picture)
-    pen.text((picture.width - 8, 6), time, INK, ImageFont.load_default(14), anchor="ra")
+    pen.text((picture.width - 8, 6), time, INK, ImageFont.load_default(14), anchor="ra", stroke_width=halo, stroke_fill=PAPER)
     if view:
-        pen.text((8, 6), view, PALE, ImageFont.load_default(13))
+        pen.text((8, 6), view, INK if halo else PALE, ImageFont.load_default(13), stroke_width=halo, stroke_fill=PAPER)
 
 
-def _title(sheet: Image.Image, rig: Rig, motion: Motion, stage: Stage) -> None:
-    """Rig, clip, length; on the right, as far as there is room, what marks and dots mean."""
+def _title(sheet: Image.Image, rig: Rig, motion: Motion, drawn: tuple[Stage, str]) -> None:
+    """Rig, clip, length; on the right, as far as there is room, what marks or tiles and dots mean."""
+    stage, renderer = drawn
     pen = ImageDraw.Draw(sheet)
     large, small = ImageFont.load_default(20), ImageFont.load_default(14)
     name = "".join(c if c.isprintable() else " " for c in f"{rig.name}: {motion.name}")[:LONGEST_NAME]
@@ -138,7 +119,8 @@ def _title(sheet: Image.Image, rig: Rig, motion: Motion, stage: Stage) -> None:
     end = float(sheet.width - MARGIN)
     loop = ", loop" if motion.loop else ""
     length = f"{motion.duration:.2f} s, {motion.frames} frames at {motion.fps:.4g} fps{loop}"
-    legend: list[tuple[str, tuple[int, int, int] | None]] = [(f"marks every {stage.framing.tick:g} m", None)]
+    marks = f"{'tiles of' if renderer == 'splat' else 'marks every'} {stage.framing.tick:g} m"
+    legend: list[tuple[str, tuple[int, int, int] | None]] = [(marks, None)]
     legend += [("right foot planted", RIGHT), ("left foot planted", LEFT)] if rig.contact_points else [("no feet known", None)]
     for words, dot in [(length, None), *legend]:
         room = pen.textlength(words, small) + (18 if dot else 0)

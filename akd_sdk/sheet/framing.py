@@ -21,8 +21,11 @@ from akd_sdk.views.camera import Cameras
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-VIEWS = (("side", math.pi / 2.0, 0.0), ("three quarters", math.pi / 4.0, math.radians(16.0)))
-"""Name, azimuth and elevation (radians) of each row of pictures: the character faces right, then right and towards the viewer."""
+Views = tuple[tuple[str, float, float], ...]
+"""Name, azimuth and elevation (radians) of each row of pictures."""
+
+VIEWS: Views = (("side", math.pi / 2.0, 0.0), ("three quarters", math.pi / 4.0, math.radians(16.0)))
+"""The character faces right, then right and towards the viewer."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Framing:
         passed: (moments,) metres of ground that have gone by, forwards; on a treadmill too.
         facing: (3, 3) maps the character frame to the world at the start.
         tick: metres between marks on the ground.
+        views: the rows of pictures.
     """
 
     frames: Ints
@@ -44,10 +48,11 @@ class Framing:
     passed: Array
     facing: Array
     tick: float
+    views: Views = VIEWS
 
     def rows(self, view: int, moment: int) -> Array:
-        """(3, 3) right, up and towards the viewer in the world, for a view of VIEWS."""
-        _, azimuth, elevation = VIEWS[view]
+        """(3, 3) right, up and towards the viewer in the world, for one of the views."""
+        _, azimuth, elevation = self.views[view]
         camera = Cameras(torch.tensor([azimuth], dtype=torch.float64), torch.tensor([elevation], dtype=torch.float64))
         return np.asarray(camera.rows[0].numpy() @ self.heading(moment).T)
 
@@ -80,7 +85,7 @@ def framing_of(rig: Rig, motion: Motion, frames: Ints) -> Framing:
     passed = np.concatenate([[0.0], np.cumsum(steps)])
     centres = np.stack([_turn(float(yaw)) @ start for yaw in followed[frames, 2]])
     centres[:, [0, 2]] += followed[frames, :2]
-    return Framing(frames, centres, followed[frames, 2], passed[frames], rig.facing, _tick(rig.height))
+    return Framing(frames, centres, followed[frames, 2], passed[frames], rig.facing, round_length(rig.height / 4.0))
 
 
 def _turn(yaw: float) -> Array:
@@ -89,9 +94,9 @@ def _turn(yaw: float) -> Array:
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def _tick(height: float) -> float:
-    """A round length up to a quarter of the height."""
-    aim = max(height, 1e-6) / 4.0
+def round_length(most: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not over `most`."""
+    aim = max(most, 1e-6)
     power = 10.0 ** math.floor(math.log10(aim))
     return max((power * f for f in (1.0, 2.0, 5.0) if power * f <= aim), default=power)
 

@@ -14,8 +14,8 @@ from akd_sdk.views.pinhole import Pinhole
 
 CORNER: Final = (0.37, 0.29)
 """Where a corner of four tiles lies, in tiles along x and z: the axes of the world, on which characters walk, run along no edge."""
-CLEAR_TILES: Final = 24.0
-"""Tiles of distance over which the contrast of the checkerboard loses two thirds."""
+FINEST_TILES: Final = 0.8
+"""Tiles a pixel is wide where the contrast of the checkerboard has lost two thirds; beyond, the mean of a pixel alone would flicker."""
 CLEAR_HEIGHTS: Final = 30.0
 """Heights of the camera of distance over which the ground goes over into the sky by two thirds."""
 FOOTPRINT: Final = 1.25
@@ -42,7 +42,8 @@ def checkerboard(camera: Pinhole, tile_m: float | None, height_m: float = 0.0, c
     """The level ground at `height_m` as the cameras see it, tiles along the axes of the world.
 
     The colour of a pixel is the mean over its footprint on the ground, so that the picture is continuous in the camera, and the
-    gradient is right: the checkerboard shows how the camera travels. Contrast fades with distance, the ground goes over into the sky.
+    gradient is right: the checkerboard shows how the camera travels. Contrast fades where tiles become small, and with distance the
+    ground goes over into the sky.
 
     Args:
         camera: above the ground; `camera_from_world` and `focal` may carry gradients.
@@ -88,7 +89,7 @@ def _seen(
     level = drop <= LEAST_DROP
     drop = torch.where(level, 1.0, drop)
     reach = (eyes[:, 1] - height_m)[:, None, None] / drop
-    waves, far = [], torch.zeros_like(reach)
+    waves, far, fine = [], torch.zeros_like(reach), torch.zeros_like(reach)
     for axis, corner in ((0, CORNER[0]), (2, CORNER[1])):
         start = eyes[:, axis] / tile_m - corner
         start = start - 2.0 * torch.floor(start.detach() / 2.0)  # the pattern repeats: small numbers keep their digits
@@ -97,9 +98,9 @@ def _seen(
         # How far the point on the ground moves for a pixel to the right and a pixel down, in tiles.
         footprint = sum(torch.abs(step[..., axis] + slant * step[..., 1]) for step in (across, down)) * reach / tile_m
         waves.append(_mean_wave(start[:, None, None] + away, FOOTPRINT * footprint))
-        far = far + torch.square(away)
+        far, fine = far + torch.square(away), fine + torch.square(footprint)
     far = torch.sqrt(far + 1e-12)
-    contrast = torch.exp(-far / CLEAR_TILES)
+    contrast = torch.exp(-fine / FINEST_TILES**2)
     clear = torch.where(level, 0.0, torch.exp(-far * tile_m / (CLEAR_HEIGHTS * (eyes[:, 1] - height_m)[:, None, None])))
     light, dark, sky = (_colour(rgb, matrices) for rgb in (colours.light, colours.dark, colours.sky))
     tiles = 0.5 * (light + dark) + 0.5 * (light - dark) * torch.where(level, 0.0, waves[0] * waves[1] * contrast)[..., None]

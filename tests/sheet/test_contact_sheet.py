@@ -17,10 +17,11 @@ from akd_sdk.readers import open_rig
 from akd_sdk.rig import ContactPoint, Rig
 from akd_sdk.rig.surface import smooth_normals
 from akd_sdk.sheet import contact_sheet, save_sheet
-from akd_sdk.sheet.contact_sheet import FOOT, MARGIN, TITLE
+from akd_sdk.sheet.contact_sheet import TITLE
 from akd_sdk.sheet.framing import framing_of, shown_frames
 from akd_sdk.sheet.ground import LEFT, LINE, MARK, RIGHT, planted_points
 from akd_sdk.sheet.model import model_of
+from akd_sdk.sheet.stage import FOOT, MARGIN
 
 CELL = (160, 180)
 FRAMES = 31

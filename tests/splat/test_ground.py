@@ -51,7 +51,7 @@ def seen_by_samples(camera: Pinhole, samples: int = 24) -> np.ndarray:
 @pytest.fixture
 def clear_air(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing fades with distance."""
-    monkeypatch.setattr(ground, "CLEAR_TILES", 1e15)
+    monkeypatch.setattr(ground, "FINEST_TILES", 1e15)
     monkeypatch.setattr(ground, "CLEAR_HEIGHTS", 1e15)
 
 
