@@ -1,0 +1,89 @@
+"""Gradients through a part of a model that forgets what it computed, and computes it again when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils.checkpoint import checkpoint
+
+
+def recomputed(run: Callable[[Any], Any], given: Any) -> Any:
+    """`run(given)`, whose inner values are not kept; `given` and the answer may be tensors nested in lists, tuples and dictionaries.
+
+    Tensors travel one by one, so that hooks on what is kept (see `spilled`) reach those that are nested.
+    `run` must give the same answer again and change nothing outside.
+    """
+    leaves, form = tree_flatten(given)
+    forms: list[Any] = []
+
+    def flat(*values: Any) -> tuple[Any, ...]:
+        out, out_form = tree_flatten(run(tree_unflatten(list(values), form)))
+        forms[:] = [out_form]
+        return tuple(out)
+
+    # nothing here draws random numbers (models are in eval mode), so their state need not be carried
+    out = checkpoint(flat, *leaves, use_reentrant=False, preserve_rng_state=False)
+    return tree_unflatten(list(out), forms[0])
+
+
+@contextmanager
+def spilled(device: torch.device) -> Iterator[None]:
+    """What is kept for the gradient inside the block lies in CPU memory until it is needed."""
+    with torch.autograd.graph.save_on_cpu(pin_memory=device.type == "cuda"):
+        yield
+
+
+class Residence:
+    """A model that is on the device only while it is needed; its weights stay in CPU memory all along.
+
+    The weights never change, so leaving costs nothing: what is on the device is dropped.
+    """
+
+    def __init__(self, model: nn.Module, device: torch.device) -> None:
+        self._device = device
+        self._tensors = [*model.parameters(), *model.buffers()]
+        self._home = [tensor.data for tensor in self._tensors]
+        self.present = device.type == "cpu"
+
+    def enter(self) -> None:
+        """Be on the device."""
+        if not self.present:
+            for tensor, home in zip(self._tensors, self._home, strict=True):
+                tensor.data = home.to(self._device)
+            self.present = True
+
+    def leave(self) -> None:
+        """Be on the CPU alone."""
+        if self.present and self._device.type != "cpu":
+            for tensor, home in zip(self._tensors, self._home, strict=True):
+                tensor.data = home
+            self.present = False
+            torch.cuda.empty_cache()
+
+
+def chunked(encode: Callable[[Tensor, Any], tuple[Tensor, Any]], chunks: list[Tensor], forget: bool) -> Tensor:
+    """Moments of a video that an encoder takes in chunks of frames, each with what the ones before it left in its cache.
+
+    Args:
+        encode: moments and cache of one chunk (views, channels, frames, height, width), given the cache left by the one before
+            (None for the first).
+        chunks: the video's frames.
+        forget: whether chunks are recomputed for the gradient.
+
+    Returns:
+        (views, channels, latent frames, height, width).
+    """
+    cache: Any = None
+    moments = []
+    for chunk in chunks:
+        if forget and torch.is_grad_enabled():
+            part, cache = recomputed(lambda given: encode(*given), (chunk, cache))
+        else:
+            part, cache = encode(chunk, cache)
+        moments.append(part)
+    return torch.cat(moments, dim=2)
