@@ -18,11 +18,11 @@ Ints = NDArray[np.int64]
 
 FEWEST, MOST = 500, 20_000
 OPACITY = 0.98
-SPREAD = 4.2
-"""Variance of a Gaussian along the surface over that of its cell: .58 of a cell's width in standard deviation, which closes the gaps."""
+SPREAD = 4.4
+"""Variance of a Gaussian along the surface over that of its cell; .59 of a cell's width in standard deviation, which closes the gaps."""
 FLATNESS = 0.15
 """Least standard deviation along the normal over that along the surface."""
-SLIMMEST, WIDEST = 0.03, 4.0
+SLIMMEST, WIDEST = 0.03, 2.5
 """Variance along the surface is kept between these shares of an even cell's."""
 EVEN_CELL = 0.0802
 """Variance along one axis of a hexagon of unit area."""
