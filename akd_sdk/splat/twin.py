@@ -7,6 +7,7 @@ from typing import Final
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 from torch.utils.checkpoint import checkpoint
 
 from akd_sdk.splat.cloud import Cloud, Matched, matched
@@ -79,6 +80,5 @@ def _blend(ordered: Tensor, colours: Tensor, places: Tensor, behind: Tensor) -> 
         seen = q <= cut
         seen &= torch.cumprod(torch.where(seen, 1.0 - alpha, 1.0), -1) > LEAST_LIGHT
     alpha = torch.where(seen, alpha, 0.0)
-    light = torch.cumprod(1.0 - alpha, -1)
-    light = torch.cat([torch.ones_like(light[..., :1]), light], -1)
+    light = torch.cumprod(pad(1.0 - alpha, (1, 0), value=1.0), -1)
     return (alpha * light[..., :-1]) @ colours + light[..., -1:] * behind
