@@ -12,6 +12,9 @@ from torch.utils.checkpoint import checkpoint
 from akd_sdk.errors import AkdError
 from akd_sdk.views.pinhole import Pinhole
 
+Axes = tuple[Tensor, Tensor, Tensor]
+"""What a thing is along x, y and z."""
+
 CORNER: Final = (0.37, 0.29)
 """Where a corner of four tiles lies, in tiles along x and z: the axes of the world, on which characters walk, run along no edge."""
 FINEST_TILES: Final = 0.8
@@ -85,37 +88,38 @@ def _seen(
     """(batch, height, width, 3) what the cameras see; `ground` is the side of a tile and the height."""
     tile_m, height_m = ground
     rays, across, down = _rays(matrices, focal, size)
-    drop = -rays[..., 1]
-    level = drop <= LEAST_DROP
-    drop = torch.where(level, 1.0, drop)
-    reach = (eyes[:, 1] - height_m)[:, None, None] / drop
-    waves, far, fine = [], torch.zeros_like(reach), torch.zeros_like(reach)
+    level = rays[1] >= -LEAST_DROP
+    reach = (eyes[:, 1] - height_m)[:, None, None] / torch.where(level, 1.0, -rays[1])
+    pattern, far, fine = torch.ones_like(reach), torch.zeros_like(reach), torch.zeros_like(reach)
     for axis, corner in ((0, CORNER[0]), (2, CORNER[1])):
         start = eyes[:, axis] / tile_m - corner
         start = start - 2.0 * torch.floor(start.detach() / 2.0)  # the pattern repeats: small numbers keep their digits
-        away = reach * rays[..., axis] / tile_m
-        slant = rays[..., axis] / drop
+        tiles = reach / tile_m
+        away = tiles * rays[axis]
+        slant = away * (tile_m / (eyes[:, 1] - height_m))[:, None, None]
         # How far the point on the ground moves for a pixel to the right and a pixel down, in tiles.
-        footprint = sum(torch.abs(step[..., axis] + slant * step[..., 1]) for step in (across, down)) * reach / tile_m
-        waves.append(_mean_wave(start[:, None, None] + away, FOOTPRINT * footprint))
-        far, fine = far + torch.square(away), fine + torch.square(footprint)
-    far = torch.sqrt(far + 1e-12)
-    contrast = torch.exp(-fine / FINEST_TILES**2)
-    clear = torch.where(level, 0.0, torch.exp(-far * tile_m / (CLEAR_HEIGHTS * (eyes[:, 1] - height_m)[:, None, None])))
+        moves = [torch.abs(step[axis] + slant * step[1]) for step in (across, down)]
+        footprint = (moves[0] + moves[1]) * tiles
+        pattern = pattern * _mean_wave(start[:, None, None] + away, FOOTPRINT * footprint)
+        far, fine = far + away * away, fine + footprint * footprint
+    reached = torch.sqrt(far + 1e-12) * (tile_m / CLEAR_HEIGHTS / (eyes[:, 1] - height_m))[:, None, None]
+    clear = torch.where(level, 0.0, torch.exp(-reached))
+    contrast = torch.where(level, 0.0, pattern * torch.exp(-fine / FINEST_TILES**2) * clear)
     light, dark, sky = (_colour(rgb, matrices) for rgb in (colours.light, colours.dark, colours.sky))
-    tiles = 0.5 * (light + dark) + 0.5 * (light - dark) * torch.where(level, 0.0, waves[0] * waves[1] * contrast)[..., None]
-    return sky + clear[..., None] * (tiles - sky)
+    parts = torch.stack([0.5 * (light + dark) - sky, 0.5 * (light - dark)])
+    return sky + torch.stack([clear, contrast], -1) @ parts
 
 
-def _rays(matrices: Tensor, focal: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Directions of the rays in the world (batch, height, width, 3), and how they change for a pixel to the right and a pixel down."""
+def _rays(matrices: Tensor, focal: Tensor, size: tuple[int, int]) -> tuple[Axes, Axes, Axes]:
+    """In the world: the rays (batch, height, width), and how they change for a pixel to the right and a pixel down."""
     height, width = size
     columns = torch.arange(width, dtype=matrices.dtype, device=matrices.device) + (0.5 - 0.5 * width)
     rows = torch.arange(height, dtype=matrices.dtype, device=matrices.device) + (0.5 - 0.5 * height)
-    right, down, ahead = matrices[:, :, :3].unbind(1)
-    across, under = ((axis / focal[:, None])[:, None, None] for axis in (right, down))
-    rays = ahead[:, None, None] + columns[None, None, :, None] * across + rows[None, :, None, None] * under
-    return rays, across, under
+    right, under, ahead = matrices[:, :, :3, None, None].unbind(1)
+    across, down = right / focal[:, None, None, None], under / focal[:, None, None, None]
+    rays = (ahead + columns * across) + rows[:, None] * down
+    x, y, z = (part.unbind(1) for part in (rays, across, down))
+    return (x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])
 
 
 def _mean_wave(at: Tensor, width: Tensor) -> Tensor:
