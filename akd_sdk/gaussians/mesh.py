@@ -55,16 +55,6 @@ class RestMesh:
         a, b, c = (self.points[self.triangles[:, i]] for i in range(3))
         return np.asarray(np.cross(b - a, c - a))
 
-    def binds_of(self, vertices: Ints) -> Array:
-        """(..., k, 4, 4) inverse binds of the influences of vertices (...)."""
-        return np.asarray(self.binds[self.skins[vertices][..., None], self.joints[vertices]])
-
-    def arms_of(self, vertices: Ints) -> Array:
-        """(..., k, 4) vertices (...) in the frames of their influences, homogeneous."""
-        binds = self.binds_of(vertices)
-        at = self.vertices[vertices][..., None, None, :]
-        return np.asarray((binds[..., :3] * at).sum(-1) + binds[..., 3])
-
     def paint(self, triangles: Ints, shares: Array) -> Floats:
         """(p, 4) linear RGBA of points in triangles (p,) at barycentric shares (p, 3): factor, vertex colour and texture."""
         corners = self.triangles[triangles]

@@ -13,7 +13,7 @@ from opened import opened
 
 from akd_sdk.errors import AkdError, RigError
 from akd_sdk.gaussians import bone_boxes, bone_gaussians
-from akd_sdk.kinematics import skin_points
+from akd_sdk.kinematics import point_paths, skin_points
 from akd_sdk.rig import Rig
 
 EXACT_M = 1e-12
@@ -42,6 +42,9 @@ def test_bones_are_rigid_and_lie_between_their_joints(sample: Rig) -> None:
     children = [(int(p), j) for j, p in enumerate(skeleton.solve_parents) if p >= 0 and skeleton.roles[j] == "anatomy"]
     ends = np.array([0.5 * (rest[p] + rest[j]) for p, j in children if np.linalg.norm(rest[p] - rest[j]) > 1e-3])
     assert np.abs(gaussians.means[: len(ends)] - ends).max() < EXACT_M
+    carried = np.linalg.inv(skeleton.rest_world)[gaussians.joints[:, 0]]
+    offsets = np.einsum("nij,nj->ni", carried[:, :3, :3], gaussians.means) + carried[:, :3, 3]
+    assert np.abs(means - point_paths(world, gaussians.joints[:, 0], offsets)).max() < 10.0 * EXACT_M
     before, after = np.linalg.eigvalsh(gaussians.covariances), np.linalg.eigvalsh(covariances)
     assert np.abs(after / before - 1.0).max() < 1e-5
     assert np.abs(gaussians.weights - 1.0).max() == 0.0
