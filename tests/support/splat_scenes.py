@@ -41,6 +41,10 @@ class Scene:
         gradients = torch.autograd.grad((pictures * self.weights).sum(), list(self.leaves.values()))
         return pictures.detach(), dict(zip(self.leaves, gradients))
 
+    def on(self, device: str) -> Scene:
+        leaves = {name: leaf.detach().to(device).requires_grad_() for name, leaf in self.leaves.items()}
+        return replace(self, **leaves, focal=self.focal.to(device), weights=self.weights.to(device))
+
     def to(self, dtype: torch.dtype) -> Scene:
         leaves = {name: leaf.detach().to(dtype).requires_grad_() for name, leaf in self.leaves.items()}
         return replace(self, **leaves, focal=self.focal.to(dtype), weights=self.weights.to(dtype))
