@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from akd_sdk.errors import BackendError
 from akd_sdk.splat.cloud import Cloud, Matched, matched
 from akd_sdk.splat.memory import told_what_fits
 from akd_sdk.splat.projection import project
+from akd_sdk.splat.quiet import without_line
 from akd_sdk.splat.tiles import Blocks
 from akd_sdk.views.pinhole import Pinhole
 
@@ -25,6 +27,9 @@ TILE: Final = 16
 """Pixels a side of what shares a list of Gaussians on CUDA; on the CPU it is the whole picture."""
 WORTH_A_THREAD: Final = 500
 """Gaussians, over all pictures, that keep a CPU thread busy for longer than it takes to call it."""
+
+NO_DRIVER: Final = "Could not find or load the NVIDIA CUDA driver"
+"""What Warp says on every machine without CUDA; whoever draws on the CPU need not hear it."""
 
 
 class WarpSplatter:
@@ -36,7 +41,7 @@ class WarpSplatter:
     name: Final = "warp"
 
     def __init__(self, device: str = "cpu", *, threads: int | None = None, blocks: Blocks | None = None) -> None:
-        """Loads the kernels; the first time on a machine they are compiled, which takes some ten seconds.
+        """Loads the kernels; the first time on a machine they are compiled, which takes some seconds.
 
         Raises:
             BackendError: the package is missing, or its folder of compiled kernels cannot be written.
@@ -138,12 +143,13 @@ def _load_kernels(device: str) -> tuple[Any, Any]:
         raise BackendError("the package warp-lang is not installed", "warp", "pip install warp-lang") from error
     wp.config.log_level = wp.LOG_WARNING
     try:
-        wp.init()  # type: ignore[no-untyped-call]  # of warp
+        with without_line(NO_DRIVER) if torch.device(device).type == "cpu" else nullcontext():
+            wp.init()  # type: ignore[no-untyped-call]  # of warp
         from akd_sdk.splat import kernels
 
-        LOG.info("loading the splatting kernels; they are compiled once on a machine, which takes some ten seconds")
+        LOG.info("loading the splatting kernels; they are compiled once on a machine, which takes some seconds")
         wp.load_module(kernels, device=device)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         fault = f"the splatting kernels cannot be compiled: {error}"
         raise BackendError(fault, "warp", "name a folder that can be written in the environment variable WARP_CACHE_PATH") from error
     return wp, kernels

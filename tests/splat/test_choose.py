@@ -59,6 +59,12 @@ def test_importing_splat_loads_neither_warp_nor_gsplat() -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
+@WITHOUT_CUDA
+def test_loading_warp_on_the_cpu_prints_nothing() -> None:
+    done = python("import torch; from akd_sdk.splat import load_splatter; load_splatter('warp')")
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
 def test_a_missing_warp_is_named() -> None:
     done = python("import sys; sys.modules['warp'] = None\nfrom akd_sdk.splat import load_splatter\nload_splatter('warp')")
     assert "BackendError: warp: the package warp-lang is not installed; pip install warp-lang" in done.stderr
