@@ -19,11 +19,8 @@ B = wp.constant(3)
 C = wp.constant(4)
 OPACITY = wp.constant(5)
 CUT = wp.constant(6)
-HALF_WIDTH = wp.constant(7)
-HALF_HEIGHT = wp.constant(8)
-RED = wp.constant(6)
-GREEN = wp.constant(7)
-BLUE = wp.constant(8)
+REACH = wp.constant(7)
+COLOUR = wp.constant(6)
 
 SLACK = wp.constant(0.01)  # pixels: what rounding may take from a span; the exponent decides in the end
 MOST = wp.constant(MOST_ALPHA)
@@ -41,11 +38,54 @@ class Grid:
     tile: int
 
 
+@wp.struct
+class Block:
+    """The pixels of one thread, all four edges among them, and the list of their tile."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+    tile: int
+
+
+@wp.struct
+class Ellipse:
+    """A Gaussian in the picture: its centre, its exponent, how far it is drawn."""
+
+    u: float
+    v: float
+    a: float
+    b: float
+    c: float
+    opacity: float
+    cut: float
+    reach: float
+
+
 @wp.func
-def tile_of(grid: Grid, top: int, left: int) -> int:
-    """Index of the list of Gaussians of the tile that holds a pixel."""
-    across = (grid.width + grid.tile - 1) // grid.tile
-    return top // grid.tile * across + left // grid.tile
+def block_at(grid: Grid, down: int, across: int) -> Block:
+    block = Block()
+    block.top = down * grid.block
+    block.left = across * grid.block
+    block.bottom = wp.min(block.top + grid.block, grid.height) - 1
+    block.right = wp.min(block.left + grid.block, grid.width) - 1
+    block.tile = block.top // grid.tile * ((grid.width + grid.tile - 1) // grid.tile) + block.left // grid.tile
+    return block
+
+
+@wp.func
+def ellipse_of(splats: wp.array3d(dtype=float), picture: int, i: int) -> Ellipse:
+    it = Ellipse()
+    it.u = splats[picture, i, U]
+    it.v = splats[picture, i, V]
+    it.a = splats[picture, i, A]
+    it.b = splats[picture, i, B]
+    it.c = splats[picture, i, C]
+    it.opacity = splats[picture, i, OPACITY]
+    it.cut = splats[picture, i, CUT]
+    it.reach = splats[picture, i, REACH] + SLACK
+    return it
 
 
 @wp.func
@@ -55,16 +95,22 @@ def first_pixel(edge: float, least: int, most: int) -> int:
 
 
 @wp.func
-def last_pixel(edge: float, least: int, most: int) -> int:
-    """The last pixel of least..most whose centre is not after `edge`; least - 1 where there is none."""
-    return int(wp.clamp(wp.floor(edge - 0.5), float(least - 1), float(most)))
+def end_pixel(edge: float, least: int, most: int) -> int:
+    """One past the last pixel of least..most whose centre is not after `edge`; least where there is none."""
+    return int(wp.clamp(wp.floor(edge - 0.5), float(least - 1), float(most))) + 1
 
 
 @wp.func
-def half_span(a: float, b: float, c: float, cut: float, dy: float) -> float:
+def half_span(it: Ellipse, dy: float) -> float:
     """Half the width of an ellipse in a row, generous by what rounding may take; negative where the row misses it."""
-    room = 2.0 * cut * a - (a * c - b * b) * dy * dy + 2.0e-6 * a * (cut + c * dy * dy)
-    return wp.where(room < 0.0, -1.0, wp.sqrt(wp.max(room, 0.0)) / a + SLACK)
+    room = 2.0 * it.cut * it.a - (it.a * it.c - it.b * it.b) * dy * dy + 2.0e-6 * it.a * (it.cut + it.c * dy * dy)
+    return wp.where(room < 0.0, -1.0, wp.sqrt(wp.max(room, 0.0)) / it.a + SLACK)
+
+
+@wp.func
+def exponent(it: Ellipse, dx: float, dy: float) -> float:
+    """In the order of operations of the twin, bit for bit, since the cut-off depends on it."""
+    return 0.5 * (it.a * dx * dx + it.c * dy * dy) + it.b * dx * dy
 
 
 @wp.kernel
@@ -74,7 +120,7 @@ def blend(
     lists: wp.array(dtype=int),
     splats: wp.array3d(dtype=float),
     bounds: wp.array3d(dtype=int),
-    image: wp.array2d(dtype=float),
+    image: wp.array3d(dtype=float),
     light: wp.array2d(dtype=float),
     last: wp.array2d(dtype=int),
 ):
@@ -82,56 +128,53 @@ def blend(
 
     `light` of a pixel that is full is held negative until the end.
     """
-    picture, block_y, block_x = wp.tid()
-    top = block_y * grid.block
-    left = block_x * grid.block
-    bottom = wp.min(top + grid.block, grid.height) - 1
-    right = wp.min(left + grid.block, grid.width) - 1
-    tile = tile_of(grid, top, left)
-    for k in range(bounds[picture, tile, 0], bounds[picture, tile, 1]):
+    picture, down, across = wp.tid()
+    block = block_at(grid, down, across)
+    for k in range(bounds[picture, block.tile, 0], bounds[picture, block.tile, 1]):
         i = lists[k]
-        cut = splats[picture, i, CUT]
-        if cut < 0.0:
+        it = ellipse_of(splats, picture, i)
+        if it.cut < 0.0:
             continue
-        u = splats[picture, i, U]
-        v = splats[picture, i, V]
-        a = splats[picture, i, A]
-        b = splats[picture, i, B]
-        c = splats[picture, i, C]
-        opacity = splats[picture, i, OPACITY]
-        reach = splats[picture, i, HALF_HEIGHT] + SLACK
         red = colours[i, 0]
         green = colours[i, 1]
         blue = colours[i, 2]
-        for y in range(first_pixel(v - reach, top, bottom), last_pixel(v + reach, top, bottom) + 1):
-            dy = float(y) + 0.5 - v
-            span = half_span(a, b, c, cut, dy)
+        for y in range(first_pixel(it.v - it.reach, block.top, block.bottom), end_pixel(it.v + it.reach, block.top, block.bottom)):
+            dy = float(y) + 0.5 - it.v
+            span = half_span(it, dy)
             if span < 0.0:
                 continue
-            middle = u - b * dy / a
-            row = y * grid.width
-            cyy = c * dy * dy
-            for x in range(first_pixel(middle - span, left, right), last_pixel(middle + span, left, right) + 1):
-                dx = float(x) + 0.5 - u
-                q = 0.5 * (a * dx * dx + cyy) + b * dx * dy
-                before = light[picture, row + x]
-                if q <= cut and before > 0.0:
-                    alpha = wp.min(opacity * wp.exp(-q), MOST)
+            middle = it.u - it.b * dy / it.a
+            for x in range(first_pixel(middle - span, block.left, block.right), end_pixel(middle + span, block.left, block.right)):
+                q = exponent(it, float(x) + 0.5 - it.u, dy)
+                p = y * grid.width + x
+                before = light[picture, p]
+                if q <= it.cut and before > 0.0:
+                    alpha = wp.min(it.opacity * wp.exp(-q), MOST)
                     after = before * (1.0 - alpha)
                     if after <= LEAST:
-                        light[picture, row + x] = -before
+                        light[picture, p] = -before
                     else:
                         share = alpha * before
-                        p = 3 * (row + x)
-                        image[picture, p] = image[picture, p] + share * red
-                        image[picture, p + 1] = image[picture, p + 1] + share * green
-                        image[picture, p + 2] = image[picture, p + 2] + share * blue
-                        light[picture, row + x] = after
-                        last[picture, row + x] = k + 1
-    for y in range(top, bottom + 1):
-        for x in range(left, right + 1):
+                        image[picture, p, 0] = image[picture, p, 0] + share * red
+                        image[picture, p, 1] = image[picture, p, 1] + share * green
+                        image[picture, p, 2] = image[picture, p, 2] + share * blue
+                        light[picture, p] = after
+                        last[picture, p] = k + 1
+    for y in range(block.top, block.bottom + 1):
+        for x in range(block.left, block.right + 1):
             p = y * grid.width + x
             light[picture, p] = wp.abs(light[picture, p])
+
+
+@wp.func
+def vector(rows: wp.array3d(dtype=float), picture: int, i: int) -> wp.vec3:
+    return wp.vec3(rows[picture, i, 0], rows[picture, i, 1], rows[picture, i, 2])
+
+
+@wp.func
+def add(rows: wp.array3d(dtype=float), picture: int, i: int, first: int, numbers: wp.vec3):
+    for n in range(3):
+        wp.atomic_add(rows, picture, i, first + n, numbers[n])
 
 
 @wp.kernel
@@ -141,7 +184,7 @@ def blend_back(
     lists: wp.array(dtype=int),
     splats: wp.array3d(dtype=float),
     bounds: wp.array3d(dtype=int),
-    seen: wp.array2d(dtype=float),
+    seen: wp.array3d(dtype=float),
     last: wp.array2d(dtype=int),
     light: wp.array2d(dtype=float),
     behind: wp.array2d(dtype=float),
@@ -152,90 +195,49 @@ def blend_back(
     `seen` is the gradient of the image; `light` what `blend` left, and `behind` it times its own gradient: both are used up, from back
     to front, as the light before, and the gradient through all that is behind, the present Gaussian.
     """
-    picture, block_y, block_x = wp.tid()
-    top = block_y * grid.block
-    left = block_x * grid.block
-    bottom = wp.min(top + grid.block, grid.height) - 1
-    right = wp.min(left + grid.block, grid.width) - 1
-    tile = tile_of(grid, top, left)
-    count = bounds[picture, tile, 1] - bounds[picture, tile, 0]
-    for n in range(count):
-        k = bounds[picture, tile, 1] - 1 - n
+    picture, down, across = wp.tid()
+    block = block_at(grid, down, across)
+    for n in range(bounds[picture, block.tile, 1] - bounds[picture, block.tile, 0]):
+        k = bounds[picture, block.tile, 1] - 1 - n
         i = lists[k]
-        cut = splats[picture, i, CUT]
-        if cut < 0.0:
+        it = ellipse_of(splats, picture, i)
+        if it.cut < 0.0:
             continue
-        u = splats[picture, i, U]
-        v = splats[picture, i, V]
-        a = splats[picture, i, A]
-        b = splats[picture, i, B]
-        c = splats[picture, i, C]
-        opacity = splats[picture, i, OPACITY]
-        reach = splats[picture, i, HALF_HEIGHT] + SLACK
-        red = colours[i, 0]
-        green = colours[i, 1]
-        blue = colours[i, 2]
-        d_u = wp.float32(0.0)
-        d_v = wp.float32(0.0)
-        d_a = wp.float32(0.0)
-        d_b = wp.float32(0.0)
-        d_c = wp.float32(0.0)
+        colour = wp.vec3(colours[i, 0], colours[i, 1], colours[i, 2])
+        d_centre = wp.vec2()
+        d_conic = wp.vec3()
+        d_colour = wp.vec3()
         d_opacity = wp.float32(0.0)
-        d_red = wp.float32(0.0)
-        d_green = wp.float32(0.0)
-        d_blue = wp.float32(0.0)
-        for y in range(first_pixel(v - reach, top, bottom), last_pixel(v + reach, top, bottom) + 1):
-            dy = float(y) + 0.5 - v
-            span = half_span(a, b, c, cut, dy)
+        for y in range(first_pixel(it.v - it.reach, block.top, block.bottom), end_pixel(it.v + it.reach, block.top, block.bottom)):
+            dy = float(y) + 0.5 - it.v
+            span = half_span(it, dy)
             if span < 0.0:
                 continue
-            middle = u - b * dy / a
-            row = y * grid.width
-            cyy = c * dy * dy
-            for x in range(first_pixel(middle - span, left, right), last_pixel(middle + span, left, right) + 1):
-                dx = float(x) + 0.5 - u
-                q = 0.5 * (a * dx * dx + cyy) + b * dx * dy
-                if q <= cut and k < last[picture, row + x]:
+            middle = it.u - it.b * dy / it.a
+            for x in range(first_pixel(middle - span, block.left, block.right), end_pixel(middle + span, block.left, block.right)):
+                dx = float(x) + 0.5 - it.u
+                q = exponent(it, dx, dy)
+                p = y * grid.width + x
+                if q <= it.cut and k < last[picture, p]:
                     fall = wp.exp(-q)
-                    whole = opacity * fall
+                    whole = it.opacity * fall
                     alpha = wp.min(whole, MOST)
-                    left_over = 1.0 / (1.0 - alpha)
-                    before = light[picture, row + x] * left_over
-                    share = alpha * before
-                    p = 3 * (row + x)
-                    s_red = seen[picture, p]
-                    s_green = seen[picture, p + 1]
-                    s_blue = seen[picture, p + 2]
-                    own = s_red * red + s_green * green + s_blue * blue
-                    rest = behind[picture, row + x]
-                    d_red += share * s_red
-                    d_green += share * s_green
-                    d_blue += share * s_blue
-                    light[picture, row + x] = before
-                    behind[picture, row + x] = rest + share * own
+                    before = light[picture, p] / (1.0 - alpha)
+                    d_pixel = vector(seen, picture, p)
+                    own = wp.dot(d_pixel, colour)
+                    rest = behind[picture, p]
+                    d_colour += alpha * before * d_pixel
+                    light[picture, p] = before
+                    behind[picture, p] = rest + alpha * before * own
                     if whole <= MOST:
-                        d_alpha = before * own - rest * left_over
+                        d_alpha = before * own - rest / (1.0 - alpha)
                         d_q = -alpha * d_alpha
                         d_opacity += fall * d_alpha
-                        d_u -= d_q * (a * dx + b * dy)
-                        d_v -= d_q * (b * dx + c * dy)
-                        d_a += d_q * dx * dx
-                        d_b += d_q * dx * dy
-                        d_c += d_q * dy * dy
-        wp.atomic_add(gradients, picture, i, U, d_u)
-        wp.atomic_add(gradients, picture, i, V, d_v)
-        wp.atomic_add(gradients, picture, i, A, 0.5 * d_a)
-        wp.atomic_add(gradients, picture, i, B, d_b)
-        wp.atomic_add(gradients, picture, i, C, 0.5 * d_c)
-        wp.atomic_add(gradients, picture, i, OPACITY, d_opacity)
-        wp.atomic_add(gradients, picture, i, RED, d_red)
-        wp.atomic_add(gradients, picture, i, GREEN, d_green)
-        wp.atomic_add(gradients, picture, i, BLUE, d_blue)
-
-
-@wp.func
-def vector(rows: wp.array3d(dtype=float), picture: int, i: int) -> wp.vec3:
-    return wp.vec3(rows[picture, i, 0], rows[picture, i, 1], rows[picture, i, 2])
+                        d_centre -= d_q * wp.vec2(it.a * dx + it.b * dy, it.b * dx + it.c * dy)
+                        d_conic += d_q * wp.vec3(0.5 * dx * dx, dx * dy, 0.5 * dy * dy)
+        add(gradients, picture, i, U, wp.vec3(d_centre[0], d_centre[1], d_conic[0]))
+        add(gradients, picture, i, B, wp.vec3(d_conic[1], d_conic[2], d_opacity))
+        add(gradients, picture, i, COLOUR, d_colour)
 
 
 @wp.func
@@ -250,9 +252,21 @@ def symmetric(matrices: wp.array4d(dtype=float), picture: int, i: int) -> wp.mat
 
 @wp.func
 def add_row(d_cameras: wp.array3d(dtype=float), picture: int, row: int, turn: wp.vec3, shift: float):
-    for column in range(3):
-        wp.atomic_add(d_cameras, picture, row, column, turn[column])
+    add(d_cameras, picture, row, 0, turn)
     wp.atomic_add(d_cameras, picture, row, 3, shift)
+
+
+@wp.func
+def of_spread(it: Ellipse, d_conic: wp.vec3) -> wp.vec3:
+    """From the gradients of a conic, the inverse, to those of variance across, covariance and variance along."""
+    a = it.a
+    b = it.b
+    c = it.c
+    return -wp.vec3(
+        a * a * d_conic[0] + a * b * d_conic[1] + b * b * d_conic[2],
+        2.0 * a * b * d_conic[0] + (a * c + b * b) * d_conic[1] + 2.0 * b * c * d_conic[2],
+        b * b * d_conic[0] + b * c * d_conic[1] + c * c * d_conic[2],
+    )
 
 
 @wp.kernel
@@ -274,7 +288,8 @@ def project_back(
     a point of the world, `d_` the gradient of what follows.
     """
     picture, i = wp.tid()
-    if splats[picture, i, CUT] < 0.0:
+    it = ellipse_of(splats, picture, i)
+    if it.cut < 0.0:
         return
     right = vector(cameras, picture, 0)
     down = vector(cameras, picture, 1)
@@ -292,15 +307,11 @@ def project_back(
     across = scale * (right - x_held * ahead)
     along = scale * (down - y_held * ahead)
 
-    a = splats[picture, i, A]
-    b = splats[picture, i, B]
-    c = splats[picture, i, C]
-    d_a = gradients[picture, i, A]
-    d_b = gradients[picture, i, B]
-    d_c = gradients[picture, i, C]
-    d_xx = -(a * a * d_a + a * b * d_b + b * b * d_c)
-    d_yy = -(b * b * d_a + b * c * d_b + c * c * d_c)
-    d_xy = -(2.0 * a * b * d_a + (a * c + b * b) * d_b + 2.0 * b * c * d_c)
+    d_conic = wp.vec3(gradients[picture, i, A], gradients[picture, i, B], gradients[picture, i, C])
+    d_spread = of_spread(it, d_conic)
+    d_xx = d_spread[0]
+    d_xy = d_spread[1]
+    d_yy = d_spread[2]
     d_covariance = wp.outer(d_xx * across + 0.5 * d_xy * along, across) + wp.outer(d_yy * along + 0.5 * d_xy * across, along)
     covariance = symmetric(covariances, picture, i)
     by_across = covariance * across

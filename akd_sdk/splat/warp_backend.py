@@ -102,11 +102,11 @@ class _Splatting(torch.autograd.Function):
         means, covariances, colours, opacities, view = (tensor.detach().contiguous() for tensor in tensors)
         projected = project(Matched(Cloud(means, covariances, colours, opacities), camera, means.new_zeros(3)))
         reach = torch.sqrt((2 * projected.cuts.clamp(min=0.0))[..., None] * projected.variances)
-        columns = [projected.centres, projected.conics, opacities[..., None], projected.cuts[..., None], reach]
+        columns = [projected.centres, projected.conics, opacities[..., None], projected.cuts[..., None], reach[..., 1:]]
         splats = torch.cat(columns, -1)
         lists, bounds = splatter.blocks.lists(projected, reach, camera.size)
         pictures, (height, width) = camera.count, camera.size
-        image, light = means.new_zeros(pictures, height * width * 3), means.new_ones(pictures, height * width)
+        image, light = means.new_zeros(pictures, height * width, 3), means.new_ones(pictures, height * width)
         last = torch.zeros_like(light, dtype=torch.int32)
         shared, sliced = [colours, lists], [splats, bounds, image, light, last]
         splatter.launch("blend", splatter.blocks.count(camera.size), camera.size, shared, sliced)
@@ -124,9 +124,9 @@ class _Splatting(torch.autograd.Function):
 def _carry_back(ctx: Any, seen: Tensor, dimmed: Tensor) -> tuple[Tensor | None, ...]:
     means, covariances, colours, view, focal, splats, lists, bounds, light, last = ctx.saved_tensors
     splatter, size = ctx.splatter, ctx.camera.size
-    d_splats = torch.zeros_like(splats)
+    d_splats = splats.new_zeros(*splats.shape[:2], 9)
     behind = light * dimmed.reshape(light.shape)
-    seen = seen.reshape(len(light), -1).contiguous()
+    seen = seen.reshape(len(light), -1, 3).contiguous()
     used = [splats, bounds, seen, last, light.clone(), behind, d_splats]
     splatter.launch("blend_back", splatter.blocks.count(size), size, [colours, lists], used)
     d_means, d_covariances, d_view = torch.zeros_like(means), torch.zeros_like(covariances), torch.zeros_like(view)
