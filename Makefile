@@ -17,7 +17,7 @@ ENGINES = tests/engines
 ENGINE_MODULES = $(if $(shell command -v npm),$(ENGINES)/node_modules/.installed)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest gaits bench clean
+.PHONY: help demo test lint pytest gaits bench splats cuda clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
@@ -40,6 +40,12 @@ gaits: $(VENV)/.test $(ENGINE_MODULES) ## every rig, gait and seed, measured fro
 
 bench: $(VENV)/.test ## milliseconds of kinematics, one distillation and each export
 	$(BIN)/python -m tests.bench
+
+splats: $(VENV)/.test ## splatting backends against plain torch: milliseconds and accuracy, two minutes
+	$(BIN)/python -m tests.bench.splat
+
+cuda: $(VENV)/.test ## on a CUDA device: gsplat and Warp against plain torch, films, tiny video models, under 8 minutes
+	$(BIN)/python -m tests.bench.cuda
 
 clean: ## remove the environment and everything made by the other targets
 	rm -rf $(VENV) $(OUT) build dist *.egg-info $(ENGINES)/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
