@@ -11,7 +11,7 @@ from akd_sdk.gaussians.influences import Spots, influences_of
 from akd_sdk.gaussians.mesh import RestMesh, rest_mesh
 from akd_sdk.gaussians.sampling import Cells, spread_cells
 from akd_sdk.rig import Rig
-from akd_sdk.rig.surface import UNIT_GUARD, encode_srgb
+from akd_sdk.rig.surface import DARKEST_BASE, UNIT_GUARD, encode_srgb
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,8 +109,10 @@ def _flattened(matrices: Array, normals: Array) -> Array:
 
 
 def _colours(mesh: RestMesh, cells: Cells, light: Array, shading: float) -> Array:
-    """(n, 3) sRGB: the mean of the cells in linear light, shaded as displayed."""
+    """(n, 3) sRGB: the mean of the cells in linear light, shaded as displayed; black is lifted, or no light would show on it."""
     linear = _cell_sums(cells, cells.colours.astype(np.float64)) / np.bincount(cells.cells)[:, None]
+    if shading > 0.0:
+        linear = DARKEST_BASE + (1.0 - DARKEST_BASE) * linear
     shown = encode_srgb(np.clip(linear, 0.0, 1.0).astype(np.float32)).astype(np.float64)
     facing = 0.5 + 0.5 * np.clip(_shade_normals(mesh, cells) @ (light / np.linalg.norm(light)), -1.0, 1.0)
     return np.asarray(shown * (1.0 - shading * (1.0 - facing))[:, None])

@@ -12,6 +12,8 @@ Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
 UNIT_GUARD = 1e-12
+DARKEST_BASE = 0.025
+"""Linear base colours are lifted to at least this where they are lit: the limbs of a black character can be told apart."""
 
 _BYTES = np.arange(256) / 255.0
 DECODED: Floats = np.where(_BYTES <= 0.04045, _BYTES / 12.92, ((_BYTES + 0.055) / 1.055) ** 2.4).astype(np.float32)

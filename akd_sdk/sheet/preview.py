@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 
 from akd_sdk.errors import AkdError, ExportError, RigError
@@ -24,12 +25,15 @@ from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.progress import Progress, ProgressCallback, ignore
 from akd_sdk.rig import Rig
+from akd_sdk.sheet.model import model_of
 from akd_sdk.splat import Scene, load_splatter
 from akd_sdk.views.camera import Cameras
 from akd_sdk.views.follow import smooth_path
-from akd_sdk.views.orbit import framing_of
+from akd_sdk.views.orbit import LEAST_EXTENT_M, Framing
 from akd_sdk.views.pinhole import Pinhole
 from akd_sdk.views.shot import Shot
+
+Array = NDArray[np.float64]
 
 SUFFIXES: Final = (".png", ".apng", ".gif")
 GAUSSIANS: Final = 8_000
@@ -39,6 +43,9 @@ MOST_PICTURES: Final = 600
 """Longer motions have fewer a second: all of them lie in memory before they are written."""
 AZIMUTH, ELEVATION = math.radians(60.0), math.radians(12.0)
 """Nearly from the side, so that the steps are seen, and a little from the front."""
+ABOUT: Final = Cameras(torch.tensor([AZIMUTH]), torch.tensor([ELEVATION]))
+FRAMED_POSES: Final = 24
+"""Poses of a motion that are looked at to frame it."""
 TILE_SHARE: Final = 0.4
 """Side of a tile over the character's height, about."""
 SMALLEST, LARGEST = 64, 2048
@@ -124,14 +131,28 @@ def _film(rig: Rig, motion: Motion, size: tuple[int, int]) -> tuple[_Film, float
     if length > tile:
         turn = np.array([[step[2], 0.0, -step[0]], [0.0, length, 0.0], [step[0], 0.0, step[2]]]) / length
         tile = 0.5 * length / max(1, round(0.5 * length / tile))
-    turned = replace(rig, forward=turn @ rig.forward)
-    scene = Scene(turned, surface_gaussians(rig, GAUSSIANS), load_splatter("auto"), framing=framing_of(rig), ground_m=ground_m)
-    centres = smooth_path(torch.from_numpy(moved.root @ turn.T), moved.fps, period=moved.loop)
+    path = smooth_path(torch.from_numpy(moved.root), moved.fps, period=moved.loop).numpy()
+    framing = _framing(rig, moved, path)
+    centres = torch.from_numpy(path @ turn.T)
     if moved.loop and moved.frames > 1:
         world, centres = world[:-1], centres[:-1]
-    about = Cameras(torch.tensor([AZIMUTH]), torch.tensor([ELEVATION]))
-    camera = scene.cameras(Shot(about, torch.arange(len(world)) / moved.fps, size, tile), centres)
+    turned = replace(rig, forward=turn @ rig.forward)
+    scene = Scene(turned, surface_gaussians(rig, GAUSSIANS), load_splatter("auto"), framing=framing, ground_m=ground_m)
+    camera = scene.cameras(Shot(ABOUT, torch.arange(len(world)) / moved.fps, size, tile), centres)
     return _Film(scene, torch.from_numpy(turn @ world[:, :, :3]).float(), camera, tile), moved.fps
+
+
+def _framing(rig: Rig, motion: Motion, path: Array) -> Framing:
+    """What the camera looks at: all that the body takes of the picture around the followed path, over the motion."""
+    frames = np.unique(np.linspace(0, motion.frames - 1, FRAMED_POSES).astype(np.int64))
+    level = np.array([1.0, 0.0, 1.0])
+    points = model_of(rig, motion, [int(f) for f in frames]).points - (path[frames] * level)[:, None]
+    seen = points.reshape(-1, 3) @ rig.facing @ ABOUT.rows[0, :2].double().numpy().T
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    (aside, above), size = 0.5 * (low + high), np.maximum(high - low, LEAST_EXTENT_M)
+    right = math.cos(AZIMUTH), math.sin(AZIMUTH)
+    offset = float(aside * right[0]), float(aside * right[1])
+    return Framing(float(above / math.cos(ELEVATION)), (float(size[0]), float(size[1])), offset_m=offset)
 
 
 def _write(pictures: Iterator[Image.Image], draft: Path, suffix: str, durations_ms: list[int]) -> None:

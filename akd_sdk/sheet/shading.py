@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.rig.surface import DECODED, encode_srgb, texels
+from akd_sdk.rig.surface import DARKEST_BASE, DECODED, encode_srgb, texels
 from akd_sdk.sheet.model import Model
 from akd_sdk.sheet.raster import Visible
 
@@ -23,8 +23,6 @@ KEY, FILL = _unit(-0.45, 0.70, 0.60), _unit(0.75, 0.10, 0.55)
 KEY_LIGHT, FILL_LIGHT, SKY_LIGHT, GROUND_LIGHT = 0.78, 0.22, 0.34, 0.20
 RIM_SHADE = 0.30
 """How much surfaces darken where they turn away from the viewer: outlines stay readable on any background."""
-DARKEST_BASE = 0.025
-"""Base colours are lifted to at least this: the limbs of a black character can be told apart."""
 FAR_FADE = 0.35
 """How much the far side of the body goes over into the background: near and far legs can be told apart."""
 HAZE = np.array([0.80, 0.82, 0.85], dtype=np.float32)

@@ -277,6 +277,13 @@ def test_baked_light_comes_from_above_and_can_be_left_out() -> None:
     assert lit.colours.min() >= 1.0 - 0.35 - COLOUR_TOLERANCE
 
 
+def test_light_is_seen_on_black_too() -> None:
+    lit = surface_gaussians(tube(colour=(0.0, 0.0, 0.0, 1.0)), 800).colours
+    assert np.ptp(lit) > 0.03
+    assert 0.08 < lit.min() < lit.max() < 0.2
+    assert surface_gaussians(tube(colour=(0.0, 0.0, 0.0, 1.0)), 800, shading=0.0).colours.max() < COLOUR_TOLERANCE
+
+
 def test_a_huge_texture_is_sampled_and_not_converted() -> None:
     texture = np.broadcast_to(np.array([10, 200, 30, 255], dtype=np.uint8), (40_000, 40_000, 4))
     rig = tube(texture=texture)
