@@ -24,6 +24,9 @@ from akd_sdk.progress import Progress, ProgressCallback
 MANY_BETAS, ONE_BETAS = (0.8, 0.95), (0.9, 0.99)
 """Of Adam, with many steps a level and with one: the shorter memory forgets the level before."""
 
+SMALL_GRADIENT = 1e-12
+"""Of Adam: gradients of means over pictures are small."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -80,7 +83,8 @@ class CurveOptimiser:
         self._times = schedule.times_of(options, observes)
         self.coefficients = body.still().requires_grad_()
         betas = MANY_BETAS if options.inner > 1 else ONE_BETAS
-        self._adam = torch.optim.Adam([self.coefficients], lr=options.rate, betas=betas)
+        self._adam = torch.optim.Adam([self.coefficients], lr=options.rate, betas=betas, eps=SMALL_GRADIENT)
+        self._unlock = options.pixels.unlock if observes == "pixels" else 0.0
         self.done = 0
 
     @property
@@ -96,7 +100,7 @@ class CurveOptimiser:
             loss = self._step(view_of(self.done / self.steps))
             self.done += 1
             keep(self.state())
-            progress(Progress("distilling", self.done / self.steps, f"step {self.done} of {self.steps}, loss {loss:.3f}"))
+            progress(Progress("distilling", self.done / self.steps, f"step {self.done} of {self.steps}, loss {loss:.3g}"))
         return self.coefficients.detach().clone()
 
     def _step(self, view: View) -> float:
@@ -105,13 +109,25 @@ class CurveOptimiser:
         view.begin(Look(self.coefficients, times, samples, self._times(self.done, self._generator), self._generator))
         for group in self._adam.param_groups:
             group["lr"] = self.options.rate * schedule.rate_share(self.done, self.steps, self.options.rate_decay)
+        locked = self._locked()
         total = torch.zeros(())
         for _ in range(self.options.inner):
             total = view.loss(self.body.pose(self.coefficients, samples))
             self._adam.zero_grad()
             total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+            if locked is not None and self.coefficients.grad is not None:
+                self.coefficients.grad[locked] = 0.0
             self._adam.step()
         return float(total.detach())
+
+    def _locked(self) -> Tensor | None:
+        """(functions,) which functions of time do not move yet; None where all do."""
+        if self._unlock == 0.0:
+            return None
+        locked = torch.zeros(len(self.coefficients), dtype=torch.bool)
+        hertz = self.body.basis.hertz
+        locked[: len(hertz)] = torch.from_numpy(~schedule.free(hertz, self.done / self.steps, self._unlock))
+        return locked
 
     def _frame_times(self) -> NDArray[np.float64]:
         """Seconds of the frames that the prior looks at."""

@@ -26,10 +26,12 @@ class Stage:
     Attributes:
         size: height and width of the picture as a share of what the prior asks for.
         tile: side of the checkerboard's tiles in heights of the character.
+        effort: what the weight of squared angles is multiplied by.
     """
 
     size: float = 1.0
     tile: float = 0.4
+    effort: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class PixelOptions:
         smoothness: weight of AKD's smoothness loss, the mean size of the change of angular velocity, rad/s² (methods of AKD: second
             differences, here times fps²).
         boxes: weight of AKD's ground loss, the mean depth of the corners of bone boxes below the ground, hip heights.
+        unlock: share of the steps over which faster functions of the curves are set free, one after another; a limb that follows the slow
+            part of its swing first ends on the right side.
         effort: weight of squared angles.
         twist: weight of squared twist, of which pictures show little.
         limits: weight of squared excess over the joint limits.
@@ -57,11 +61,12 @@ class PixelOptions:
     stages: tuple[Stage, ...] = (Stage(),)
     elevation_deg: tuple[float, float] = (5.0, 20.0)
     t_range: tuple[float, float] = (0.98, 0.02)
-    smoothness: float = 2e-5
-    boxes: float = 2.0
-    effort: float = 1e-4
-    twist: float = 1e-3
-    limits: float = 0.05
+    smoothness: float = 1e-8
+    boxes: float = 0.1
+    unlock: float = 0.5
+    effort: float = 3e-6
+    twist: float = 1e-4
+    limits: float = 2e-2
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -34,7 +35,7 @@ class PixelView:
     def __init__(self, body: CurveBody, scene: Scene, asked: tuple[VideoPrior, Prompt], options: DistillOptions, stage: Stage) -> None:
         self._body, self._scene, self._options = body, scene, options
         self._prior, self._prompt = asked
-        self._held = Held(body, options.pixels)
+        self._held = Held(body, replace(options.pixels, effort=options.pixels.effort * stage.effort))
         self._rest = torch.from_numpy(np.ascontiguousarray(body.rig.skeleton.rest_world)).float()
         self._pelvis = body.rig.skeleton.pelvis
         height, width = self._prior.size

@@ -6,13 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from akd_sdk.distill.options import DistillOptions
 
 HIGHEST: Final = 30.0
 LOWEST: Final = 0.05
 """Noise over signal of the first and the last level after the one without signal."""
+
+FREE_HZ: Final = 1.0
+"""Functions as slow as this are free from the start, and the slowest in any case."""
 
 Times = Callable[[int, torch.Generator], float]
 """Time in 0..1 of a step; random ones are drawn from the generator."""
@@ -51,3 +56,11 @@ def rate_share(step: int, steps: int, decay: float) -> float:
     if step < half:
         return 1.0
     return float(decay ** ((step - half + 1) / max(steps - half, 1)))
+
+
+def free(hertz: NDArray[np.float64], share: float, unlock: float) -> NDArray[np.bool_]:
+    """(functions,) which functions of the curves, of so many hertz, may move when a share of the steps is done; all after `unlock`."""
+    if share >= unlock:
+        return np.ones(len(hertz), dtype=np.bool_)
+    slowest = max(FREE_HZ, float(hertz[hertz > 0.0].min(initial=np.inf)) if (hertz > 0.0).any() else 0.0)
+    return np.asarray(hertz <= slowest + (float(hertz.max()) - slowest) * share / unlock + 1e-9)

@@ -31,6 +31,8 @@ LEFT_HUES = {"hind": 0.0, "leg": 0.0, "fore": 0.07, "arm": 0.07, "wing": 0.07}
 RIGHT_HUES = {"hind": 0.62, "leg": 0.62, "fore": 0.54, "arm": 0.54, "wing": 0.54}
 """Of limbs: reds on the left, blues on the right, hind and fore ones apart."""
 GREY = (0.55, 0.55, 0.58)
+SATURATION, BRIGHT, DARK = 0.80, 0.95, 0.60
+"""Bones that follow one another are bright and dark in turn: where a folded limb lies over itself, its parts can be told apart."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def bone_gaussians(rig: Rig, *, pieces: int = 2) -> Gaussians:
     return Gaussians(
         means=means,
         covariances=_covariances(bars, pieces, extent),
-        colours=np.array([_colour(skeleton, int(j)) for j in joints]),
+        colours=np.array([_colour(skeleton, int(j), dark) for j, dark in zip(joints, _dark(skeleton)[joints])]),
         opacities=np.full(len(joints), OPACITY),
         joints=joints[:, None],
         weights=np.ones((len(joints), 1)),
@@ -106,11 +108,22 @@ def _covariances(bars: Array, pieces: int, extent: float) -> Array:
     return np.asarray(long[:, None, None] ** 2 * outer + wide[:, None, None] ** 2 * (np.eye(3) - outer))
 
 
-def _colour(skeleton: Skeleton, joint: int) -> tuple[float, float, float]:
+def _dark(skeleton: Skeleton) -> NDArray[np.bool_]:
+    """(joints,) every second joint that carries a bone, counted from the root."""
+    follows = carriers(skeleton)
+    dark = np.zeros(skeleton.count, dtype=np.bool_)
+    for joint in skeleton.solve_order:
+        parent = skeleton.solve_parents[joint]
+        if parent >= 0:
+            dark[joint] = dark[parent] != (follows[joint] == joint)
+    return dark
+
+
+def _colour(skeleton: Skeleton, joint: int, dark: bool) -> tuple[float, float, float]:
     """sRGB of the group of a joint."""
     group, side = skeleton.groups[joint], int(skeleton.sides[joint])
     hue = MIDDLE_HUES.get(group)
     if hue is None:
         hues = {1: LEFT_HUES, 2: RIGHT_HUES}.get(side, {})
         hue = next((hues[part] for part in group.split("_") if part in hues), None)
-    return GREY if hue is None else colorsys.hsv_to_rgb(hue, 0.80, 0.90)
+    return GREY if hue is None else colorsys.hsv_to_rgb(hue, SATURATION, DARK if dark else BRIGHT)
