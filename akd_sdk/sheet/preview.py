@@ -36,7 +36,7 @@ from akd_sdk.views.shot import Shot
 Array = NDArray[np.float64]
 
 SUFFIXES: Final = (".png", ".apng", ".gif")
-GAUSSIANS: Final = 8_000
+GAUSSIANS: Final = 12_000
 FASTEST_FPS: Final = 20.0
 """Pictures a second: motions with more are sampled anew, which keeps files small and is what a GIF can show."""
 MOST_PICTURES: Final = 600

@@ -25,7 +25,7 @@ from akd_sdk.views.pinhole import Pinhole
 
 Array = NDArray[np.float64]
 
-GAUSSIANS: Final = 12_000
+GAUSSIANS: Final = 20_000
 """Enough that a figure as large as a cell shows none of them."""
 DISTANCE: Final = 8.0
 """Radii of the character between it and the camera: far enough that its near parts stay in the picture."""
