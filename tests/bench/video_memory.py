@@ -141,7 +141,7 @@ def forward_peak(call: Callable[[], object]) -> float:
     return count.peak / GIB
 
 
-def encoder_lines(name: str, lengths: tuple[int, int] = (17, 49), size: tuple[int, int] = (480, 832)) -> dict[str, tuple[float, float]]:
+def encoder_lines(name: str, lengths: tuple[int, int] = (25, 49), size: tuple[int, int] = (480, 832)) -> dict[str, tuple[float, float]]:
     """Figures of one encoder as `memory.Encoder` holds them: GiB a megapixel, a frame and once, through two lengths of video."""
     whole, forgetful = encoding(name, checkpointing=False), encoding(name, checkpointing=True)
     rows: dict[str, list[float]] = {}

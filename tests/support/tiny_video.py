@@ -15,9 +15,13 @@ SENTENCES = (
 )  # fmt: skip
 
 SIZES = {
-    "cogvideox": (9, (32, 48)), "cogvideox-2b": (9, (32, 48)), "cogvideox-1.5": (13, (48, 80)), "ltx": (9, (64, 96)), "wan": (9, (32, 48)),
+    "cogvideox": (9, (32, 48)),
+    "cogvideox-1.5": (13, (48, 80)),
+    "cogvideox-2b": (9, (32, 48)),
+    "ltx": (17, (64, 128)),
+    "wan": (9, (32, 48)),
     "wan-2.2": (9, (64, 96)),
-}  # fmt: skip
+}
 """Frames and size (height, width) of tiny videos, such that no two axes of their latents are equally long."""
 
 _COG = {
@@ -129,7 +133,9 @@ def tiny_checkpoint(model: str, folder: Path, seed: int = 0) -> Path:
         _save_text(folder, parts["text_encoder"])
     kind, config = parts["scheduler"]
     getattr(diffusers, kind)(**config).save_pretrained(folder / "scheduler")
-    index = {"_class_name": parts["pipeline"], **parts.get("index", {})}
+    classes = {part: ["diffusers", parts[part][0]] for part in ("transformer", "vae", "scheduler")}
+    text = {"text_encoder": ["transformers", parts["text_encoder"]], "tokenizer": ["transformers", "T5Tokenizer"]}
+    index = {"_class_name": parts["pipeline"], **classes, **text, **parts.get("index", {})}
     (folder / "model_index.json").write_text(json.dumps(index), "utf-8")
     return folder
 

@@ -46,24 +46,33 @@ class Residence:
 
     def __init__(self, model: nn.Module, device: torch.device) -> None:
         self._device = device
-        self._tensors = [*model.parameters(), *model.buffers()]
-        self._home = [tensor.data for tensor in self._tensors]
+        self._home = [
+            (module, name, tensor)
+            for module in model.modules()
+            for name, tensor in (*module.named_parameters(recurse=False), *module.named_buffers(recurse=False))
+        ]
         self.present = device.type == "cpu"
 
     def enter(self) -> None:
         """Be on the device."""
-        if not self.present:
-            for tensor, home in zip(self._tensors, self._home, strict=True):
-                tensor.data = home.to(self._device)
-            self.present = True
+        if self.present:
+            return
+        moved: dict[int, Tensor] = {}  # what two modules share stays shared
+        for module, name, tensor in self._home:
+            if id(tensor) not in moved:
+                away = tensor.detach().to(self._device)
+                moved[id(tensor)] = nn.Parameter(away, requires_grad=False) if isinstance(tensor, nn.Parameter) else away
+            setattr(module, name, moved[id(tensor)])
+        self.present = True
 
     def leave(self) -> None:
         """Be on the CPU alone."""
-        if self.present and self._device.type != "cpu":
-            for tensor, home in zip(self._tensors, self._home, strict=True):
-                tensor.data = home
-            self.present = False
-            torch.cuda.empty_cache()
+        if not self.present or self._device.type == "cpu":
+            return
+        for module, name, tensor in self._home:
+            setattr(module, name, tensor)
+        self.present = False
+        torch.cuda.empty_cache()
 
 
 def chunked(encode: Callable[[Tensor, Any], tuple[Tensor, Any]], chunks: list[Tensor], forget: bool) -> Tensor:
