@@ -165,20 +165,36 @@ def moving_spot(prior: LatentVideoPrior, theta: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("model", FAMILIES)
 @pytest.mark.parametrize("plan", [LEAN, LEANEST], ids=["recomputed", "from CPU memory"])
+@pytest.mark.parametrize("views", [1, 2])
 def test_leaner_ways_give_the_same_gradient_to_the_last_bit(
-    folders: dict[str, Path], model: str, plan: MemoryPlan, monkeypatch: pytest.MonkeyPatch
+    folders: dict[str, Path], model: str, plan: MemoryPlan, views: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for chosen in (PLAIN, plan):
         monkeypatch.setattr(video_base, "plan_for", lambda *_, chosen=chosen: chosen)
         prior = loaded(folders, model)
         assert (prior.two_pass, prior.plan.lines) == (chosen.two_pass, chosen.lines)
-        pixels = videos(prior).requires_grad_()
+        pixels = videos(prior, views).requires_grad_()
         latents = prior.encode(pixels)
         (gradient,) = torch.autograd.grad(latents, pixels, noise_like(latents))
         found.append((latents.detach(), gradient))
     assert torch.equal(found[0][0], found[1][0])
     assert torch.equal(found[0][1], found[1][1])
+
+
+def test_out_of_memory_on_the_way_back_is_told_too(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    prior = loaded(folders, "wan")
+    for views in (1, 2):  # a graph that was kept, and one that is made again
+        pixels = videos(prior, views).requires_grad_()
+        latents = prior.encode(pixels)
+        with monkeypatch.context() as exhausted:
+            exhausted.setattr(torch.autograd, "grad", out_of_memory)
+            with pytest.raises(BackendError, match=r"out of memory while encoding videos; give --memory [\d.]+"):
+                latents.sum().backward()
+
+
+def out_of_memory(*_: object, **__: object) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
 @pytest.mark.parametrize("model", FAMILIES)
@@ -298,14 +314,11 @@ def test_answers_that_are_not_finite_are_refused(folders: dict[str, Path]) -> No
 
 @pytest.mark.parametrize(("part", "what"), [("_transformer", "asking the model"), ("_vae", "encoding videos")])
 def test_out_of_memory_names_a_budget_that_fits(folders: dict[str, Path], part: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(*_: object, **__: object) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-
     monkeypatch.setattr(video_base, "plan_for", lambda *_: LEAN)
     prior = loaded(folders, "ltx")
     noisy = noise_like(prior.encode(videos(prior)))
     module = getattr(prior, part)
-    monkeypatch.setattr(module if part == "_transformer" else module.encoder, "forward", exhausted)
+    monkeypatch.setattr(module if part == "_transformer" else module.encoder, "forward", out_of_memory)
     pixels, prompt, shot = videos(prior), prompt_of(prior), shot_of(prior)
     with pytest.raises(BackendError, match=rf"memory: out of memory while {what}; give --memory 0\.5"):
         _ = prior.encode(pixels) if part == "_vae" else prior.estimate(noisy, 0.6, prompt, shot)

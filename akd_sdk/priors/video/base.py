@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
 import torch
@@ -16,7 +17,7 @@ from akd_sdk.priors.video.checkpoint import Checkpoint
 from akd_sdk.priors.video.families import Family
 from akd_sdk.priors.video.layout import Layout
 from akd_sdk.priors.video.memory import ENCODERS, Load, out_of_memory_told, plan_for, work_gib
-from akd_sdk.priors.video.recompute import Residence, recomputed, spilled
+from akd_sdk.priors.video.recompute import Residence, guarded, recomputed, spilled
 from akd_sdk.priors.video.schedule import Schedule
 from akd_sdk.priors.video.text import UNASKED, Embedding, described, encode_texts, understood
 from akd_sdk.views.shot import Shot
@@ -166,7 +167,7 @@ class LatentVideoPrior(ABC):
         return self._schedule.alpha_sigma(t)
 
     def encode(self, pixels: Tensor) -> Tensor:
-        """Latents of videos, differentiable; views are encoded one after the other, so that memory is that of one.
+        """Latents of videos, whose gradient can be taken once; views go one after the other, so that memory is that of one.
 
         Args:
             pixels: (views, frames, height, width, 3) in 0..1, on the prior's device.
@@ -176,7 +177,7 @@ class LatentVideoPrior(ABC):
 
         Raises:
             AkdError: videos are not of the prior's length and size.
-            BackendError: out of memory.
+            BackendError: out of memory, also when the gradient is taken.
         """
         if pixels.ndim != 5 or tuple(pixels.shape[1:]) != (self.frames, *self.size, 3):
             fault = f"videos of shape {tuple(pixels.shape[1:])} are none of {self.frames} frames of {self.size[1]} x {self.size[0]}"
@@ -184,9 +185,12 @@ class LatentVideoPrior(ABC):
         graph = torch.is_grad_enabled() and pixels.requires_grad
         if graph and self.plan.offload:
             self._residence.leave()
-        again = graph and len(pixels) > 1 and not self.plan.spill
-        with out_of_memory_told(self.plan, "encoding videos"):
-            return torch.stack([recomputed(self._encoded, view) if again else self._encoded(view) for view in pixels])
+        told = partial(out_of_memory_told, self.plan, "encoding videos")
+        with told():
+            if not graph:
+                return torch.stack([self._encoded(view) for view in pixels])
+            again = len(pixels) > 1  # the graphs of several views never lie in memory together
+            return torch.stack([guarded(self._encoded, view, again=again, told=told) for view in pixels])
 
     def _encoded(self, view: Tensor) -> Tensor:
         video = (2.0 * view - 1.0).permute(3, 0, 1, 2)[None].to(self._dtype)

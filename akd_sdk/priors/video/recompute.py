@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.checkpoint import checkpoint
+
+Told = Callable[[], AbstractContextManager[None]]
+"""Makes the context in which a gradient is taken."""
 
 
 def recomputed(run: Callable[[Any], Any], given: Any) -> Any:
@@ -29,6 +32,44 @@ def recomputed(run: Callable[[Any], Any], given: Any) -> Any:
     # nothing here draws random numbers (models are in eval mode), so their state need not be carried
     out = checkpoint(flat, *leaves, use_reentrant=False, preserve_rng_state=False)
     return tree_unflatten(list(out), forms[0])
+
+
+class _Guarded(torch.autograd.Function):
+    """A map whose gradient is taken by a graph of its own, so that what goes wrong on the way back can be told."""
+
+    @staticmethod
+    def forward(ctx: Any, given: Tensor, run: Callable[[Tensor], Tensor], again: bool, told: Told) -> Tensor:
+        ctx.run, ctx.told, ctx.graph = run, told, None
+        if again:
+            ctx.save_for_backward(given)
+            return run(given)
+        with torch.enable_grad():
+            leaf = given.detach().requires_grad_()
+            out = run(leaf)
+        ctx.graph = (leaf, out)
+        return out.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+        with ctx.told():
+            if ctx.graph is None:
+                (given,) = ctx.saved_tensors
+                with torch.enable_grad():
+                    leaf = given.detach().requires_grad_()
+                    ctx.graph = (leaf, ctx.run(leaf))
+            leaf, out = ctx.graph
+            ctx.graph = None
+            (gradient,) = torch.autograd.grad(out, leaf, grad_outputs=gradients)
+        return gradient, None, None, None
+
+
+def guarded(run: Callable[[Tensor], Tensor], given: Tensor, *, again: bool, told: Told) -> Tensor:
+    """`run(given)`, whose gradient can be taken once, inside the context that `told` makes.
+
+    again: keep nothing but `given`, and run a second time for the gradient.
+    """
+    out: Tensor = _Guarded.apply(given, run, again, told)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    return out
 
 
 @contextmanager
