@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 
 import pytest
+from packaging.requirements import Requirement
 from packaging_tree import ROOT
 
 HOMES = {
@@ -57,3 +58,10 @@ print(len([name for name in sys.modules if name.startswith("akd_sdk.")]))
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[-1]) == len(FILES) - 1  # all but akd_sdk itself
+
+
+def test_a_video_prior_asks_for_every_package_of_its_extra() -> None:
+    from akd_sdk.priors.video.load import EXTRA
+
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]["video"]
+    assert [Requirement(line).name for line in extra] == [name.rpartition(".")[2] for name in EXTRA]

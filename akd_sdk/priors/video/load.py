@@ -20,8 +20,8 @@ from akd_sdk.priors.video.wan import WanPrior
 
 _LOG: Final = logging.getLogger(__name__)
 
-EXTRA: Final = ("diffusers", "transformers", "accelerate", "sentencepiece")
-"""Packages of the extra `video`."""
+EXTRA: Final = ("diffusers", "transformers", "accelerate", "sentencepiece", "google.protobuf")
+"""Packages of the extra `video`, as they are imported; tokenizers that are published as `spiece.model` alone are read through the last."""
 
 _PRIORS: Final[dict[str, type[LatentVideoPrior]]] = {prior.family.name: prior for prior in (CogVideoXPrior, LtxPrior, WanPrior)}
 _GIB: Final = 2**30
@@ -53,11 +53,18 @@ def load_video_prior(family: str, weights: str | Path | None = None, options: Vi
 
 
 def _check_packages() -> None:
-    missing = [name for name in EXTRA if importlib.util.find_spec(name) is None]
+    missing = [name for name in EXTRA if not _is_installed(name)]
     if missing:
         raise BackendError(
             f"video priors need {' and '.join(missing)}", hint="install the extra: pip install 'akd-sdk[video]' (about 260 MB)"
         )
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # not even the package that it lies in
+        return False
 
 
 def _check_device(name: str) -> torch.device:
