@@ -17,7 +17,7 @@ ENGINES = tests/engines
 ENGINE_MODULES = $(if $(shell command -v npm),$(ENGINES)/node_modules/.installed)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest gaits bench splats cuda clean
+.PHONY: help demo test lint pytest gaits modes bench splats cuda clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
@@ -37,6 +37,9 @@ pytest: $(VENV)/.test $(ENGINE_MODULES)
 
 gaits: $(VENV)/.test $(ENGINE_MODULES) ## every rig, gait and seed, measured from the exported files
 	$(TEST_ENV) $(BIN)/python -m tests.gaits
+
+modes: $(VENV)/.test ## coherence, swing and seconds of the modes of distillation on the embedded prior
+	$(TEST_ENV) $(BIN)/python -m tests.bench.modes
 
 bench: $(VENV)/.test ## milliseconds of kinematics, one distillation and each export
 	$(BIN)/python -m tests.bench
