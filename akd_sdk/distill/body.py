@@ -57,16 +57,23 @@ def moving_joints(skeleton: Skeleton, tokens: Tokens) -> NDArray[np.bool_]:
     return moving & (skeleton.solve_parents >= 0)
 
 
+def seen_joints(skeleton: Skeleton) -> NDArray[np.bool_]:
+    """(joints,) joints of the anatomy below the pelvis: what turns under the skin is seen in pictures, token or not."""
+    anatomy = np.array([role == "anatomy" for role in skeleton.roles]) & (skeleton.solve_parents >= 0)
+    anatomy[skeleton.pelvis] = False
+    return anatomy
+
+
 class CurveBody:
     """Curves of a rig in a basis of functions of time.
 
-    `travels`: the root has a steady velocity over the ground beside the basis, one more function that only it uses. Without it curves
-    are in place, as for a prior that sees no ground.
+    `seen`: for a prior that sees pixels. All joints of the anatomy turn, and the root has a steady velocity over the ground beside the
+    basis, one more function that only it uses. Otherwise only joints turn that move tokens, and curves are in place.
     """
 
-    def __init__(self, rig: Rig, tokens: Tokens, basis: CurveBasis, *, travels: bool = False) -> None:
+    def __init__(self, rig: Rig, tokens: Tokens, basis: CurveBasis, *, seen: bool = False) -> None:
         skeleton = rig.skeleton
-        self.rig, self.basis, self.travels = rig, basis, travels
+        self.rig, self.basis, self.travels = rig, basis, seen
         self._kinematics = CurveKinematics(skeleton, rig.facing)
         rest = skeleton.rest_world[:, :3, 3]
         joints = tokens.joints
@@ -87,7 +94,7 @@ class CurveBody:
         offsets = np.array([p.offset for p in points]).reshape(-1, 3)
         at_rest = skeleton.points_at_rest(self._sole_joints.numpy(), offsets)
         self._sole_arms = _tensor(at_rest - rest[self._sole_joints.numpy()])
-        self.moving = torch.from_numpy(moving_joints(skeleton, tokens))
+        self.moving = torch.from_numpy(seen_joints(skeleton) if seen else moving_joints(skeleton, tokens))
         self.ground_m = float(ground)
         self._steps = self._step_sizes(skeleton.count)
         self._root_units = torch.tensor([ROOT_SHARE * self.hip_height] * 3 + [1.0] * 3)

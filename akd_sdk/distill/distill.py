@@ -81,7 +81,7 @@ class _Job:
         self, basis: CurveBasis, options: DistillOptions, progress: ProgressCallback, stage: str, found: float = 0.0
     ) -> tuple[CurveBody, torch.Tensor]:
         """Curves in a basis, optimised; `found` is what earlier stages found and a resumed run needs to know."""
-        body = CurveBody(self.rig, self.tokens, basis, travels=self.sees_ground)
+        body = CurveBody(self.rig, self.tokens, basis, seen=self.sees_ground)
         window = Window(self.prior.frames, self.prior.fps, rolled=basis.loop and (self.is_gait or self.sees_ground))
         optimiser = CurveOptimiser(body, window, options, self.prior.observes, self.generator)
         state = self.state_of(stage)
