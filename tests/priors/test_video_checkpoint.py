@@ -17,8 +17,6 @@ from tiny_video import SIZES, tiny_checkpoint
 from akd_sdk.errors import AkdError, BackendError, PriorError
 from akd_sdk.priors.video import LatentVideoPrior, VideoOptions, load_video_prior
 from akd_sdk.priors.video.load import EXTRA
-from akd_sdk.views.camera import Cameras
-from akd_sdk.views.shot import Shot
 
 WEIGHTS = "diffusion_pytorch_model.safetensors"
 INDEX = "model_index.json"
@@ -86,6 +84,12 @@ FAULTS: list[tuple[str, Callable[[Path], object], str, str]] = [
     ),
     ("more channels", lambda at: edit(at / CONFIG, in_channels=36), CONFIG, "takes 36 channels, the encoder makes 5"),
     ("text of another width", lambda at: edit(at / "text_encoder/config.json", d_model=64), CONFIG, "reads text of width 32"),
+    (
+        "a part that says too little",
+        lambda at: (at / CONFIG).write_text('{"_class_name": "WanTransformer3DModel"}'),
+        "",
+        "KeyError: 'in_channels'",
+    ),
     ("no weights", lambda at: (at / "vae" / WEIGHTS).unlink(), f"vae/{WEIGHTS}", "lacks this file"),
     ("cut short", lambda at: cut(at / "transformer" / WEIGHTS, 0.9), f"transformer/{WEIGHTS}", "cut short or damaged"),
     ("cut in the header", lambda at: cut(at / TEXT, 0.001), TEXT, "no safetensors file"),
@@ -123,7 +127,7 @@ def test_checkpoints_that_cannot_be_used_name_the_file_and_its_fault(
     with pytest.raises(PriorError) as refused:
         load(folder)
     text = str(refused.value)
-    assert text.startswith(f"{folder / file}: ")
+    assert text.startswith(f"{folder / file if file else folder}: ")
     assert words in text
     assert "\n" not in text
 
@@ -131,9 +135,19 @@ def test_checkpoints_that_cannot_be_used_name_the_file_and_its_fault(
 def test_a_broken_tokenizer_is_told_when_the_sentence_is_read(folder: Path) -> None:
     (folder / "tokenizer" / "spiece.model").write_bytes(b"nothing")
     prior = load(folder)
-    shot = Shot(Cameras(torch.zeros(1), torch.zeros(1)), torch.arange(9) / 16, prior.size, 0.5)
     with pytest.raises(PriorError, match="tokenizer: the tokenizer cannot be read"):
-        prior.estimate(torch.zeros(1, 5, 3, 4, 6), 0.5, prior.parse("a fox trots", "quadruped"), shot)
+        prior.parse("a fox trots", "quadruped")
+
+
+def test_sentences_longer_than_a_model_reads_are_told(whole: Path, caplog: pytest.LogCaptureFixture) -> None:
+    load(whole).parse("a fox trots " * 80, "quadruped")
+    assert any("reads 512 words" in record.message and "its end is cut" in record.message for record in caplog.records)
+
+
+@pytest.mark.parametrize("change", [{"guidance": float("nan")}, {"memory_gb": 0.0}, {"memory_gb": float("nan")}])
+def test_numbers_that_are_none_are_refused(whole: Path, change: dict[str, float]) -> None:
+    with pytest.raises(AkdError, match="is no number that can be used"):
+        load(whole, **change)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +150,12 @@ def test_other_noise_is_refused(config: dict[str, Any], words: str) -> None:
 def test_times_outside_the_noise_are_refused(t: float) -> None:
     with pytest.raises(AkdError, match="outside 0 to 1"):
         Flow(3.0).alpha_sigma(t)
+
+
+def test_diffusers_is_loaded_by_no_import_of_ours() -> None:
+    code = "import sys, akd_sdk.priors.video; print({'diffusers', 'transformers', 'huggingface_hub'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_sentence_is_kept_whole_and_names_the_action_where_it_is_known() -> None:

@@ -270,7 +270,7 @@ def test_text_is_encoded_once_a_sentence(folders: dict[str, Path], monkeypatch: 
     for tile in (0.5, 0.5, None):
         prior.estimate(noisy, 0.6, prompt_of(prior), shot_of(prior, tile_m=tile))
     floor, plain = described("a fox trots", ground=True), described("a fox trots", ground=False)
-    assert asked == [[floor, ""], [plain]]
+    assert asked == [[floor, plain, ""]]
     assert "checkerboard" in floor
     assert "checkerboard" not in plain
 

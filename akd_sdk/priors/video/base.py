@@ -73,15 +73,22 @@ class LatentVideoPrior(ABC):
             PriorError: weights do not fit.
             BackendError: the budget is too small.
         """
-        self._check(checkpoint)
         self._where = torch.device(options.device)
         self._dtype = options.dtype or (torch.bfloat16 if self._where.type == "cuda" else torch.float32)
         self._latent_dtype = torch.promote_types(self._dtype, torch.float32)
         self._guidance = options.guidance
         self._checkpoint = checkpoint
-        self._layout = self.layout_of(checkpoint).chosen(options.frames, options.size)
-        self._schedule = self.schedule_of(checkpoint, self._layout)
-        self.plan = plan_for(self._load(), memory_gb)
+        try:
+            self._check(checkpoint)
+            self._layout = self.layout_of(checkpoint).chosen(options.frames, options.size)
+            self._schedule = self.schedule_of(checkpoint, self._layout)
+            load = self._load()
+        except (KeyError, IndexError, TypeError, ValueError, ArithmeticError) as fault:
+            reason = f"{type(fault).__name__}: {fault}"
+            raise PriorError(
+                f"configurations of its parts cannot be used ({reason})", checkpoint.folder, "fetch the whole checkpoint"
+            ) from fault
+        self.plan = plan_for(load, memory_gb)
         for line in self.plan.lines:
             _LOG.info(line)
         self._transformer = checkpoint.load("transformer", self._dtype)
@@ -159,8 +166,16 @@ class LatentVideoPrior(ABC):
         return self.plan.two_pass
 
     def parse(self, sentence: str, body: str) -> Prompt:
-        """The sentence as it is given to the model; PromptError where there is none."""
-        return understood(sentence, body, self._guidance)
+        """The sentence as it is given to the model; it is encoded here, before anything else needs the memory.
+
+        Raises:
+            PromptError: there is no sentence.
+            PriorError: tokenizer or text encoder cannot be used.
+            BackendError: out of memory.
+        """
+        prompt = understood(sentence, body, self._guidance)
+        self._encode_texts(described(sentence, ground=True), described(sentence, ground=False))
+        return prompt
 
     def alpha_sigma(self, t: float) -> tuple[float, float]:
         """Signal and noise weights at time t in 0..1."""
@@ -213,7 +228,9 @@ class LatentVideoPrior(ABC):
             PriorError: the model answers with numbers that are not finite.
             BackendError: out of memory.
         """
-        asked, free = self._embeddings(described(prompt.sentence, ground=shot.tile_m is not None))
+        text = described(prompt.sentence, ground=shot.tile_m is not None)
+        self._encode_texts(text)
+        asked, free = self._texts[text], self._texts[UNASKED]
         timestep = self._schedule.timestep(t)
         believed = []
         with out_of_memory_told(self.plan, "asking the model"):
@@ -238,15 +255,15 @@ class LatentVideoPrior(ABC):
             unguided, guided = (self._answer(given, timestep, text).to(self._latent_dtype) for text in (free, asked))
         return unguided + guidance * (guided - unguided)
 
-    def _embeddings(self, text: str) -> tuple[Embedding, Embedding]:
-        """What is asked and what is not, encoded at the first call; the transformer leaves the device for it."""
-        missing = [one for one in (text, UNASKED) if one not in self._texts]
-        if missing:
-            if self.plan.text_on_device:
-                self._residence.leave()
-            rows = encode_texts(self._checkpoint, missing, self._where, self._dtype, self.plan)
-            self._texts.update(zip(missing, rows, strict=True))
-        return self._texts[text], self._texts[UNASKED]
+    def _encode_texts(self, *texts: str) -> None:
+        """Have the embeddings of texts and of nothing asked; where some are new, the transformer leaves the device for it."""
+        missing = [text for text in (*texts, UNASKED) if text not in self._texts]
+        if not missing:
+            return
+        if self.plan.text_on_device:
+            self._residence.leave()
+        rows = encode_texts(self._checkpoint, missing, self._where, self._dtype, self.plan)
+        self._texts.update(zip(missing, rows, strict=True))
 
     # what is judged
 

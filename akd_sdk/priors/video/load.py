@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import math
 import os
 from pathlib import Path
 from typing import Final
 
 import torch
 
-from akd_sdk.errors import BackendError, PriorError
+from akd_sdk.errors import AkdError, BackendError, PriorError
 from akd_sdk.priors.video.base import LatentVideoPrior, VideoOptions
 from akd_sdk.priors.video.checkpoint import Checkpoint
 from akd_sdk.priors.video.cogvideox import CogVideoXPrior
@@ -40,10 +41,13 @@ def load_video_prior(family: str, weights: str | Path | None = None, options: Vi
     Raises:
         PriorError: the family is unknown; a file of the checkpoint is missing, cut short or of another model; names the file.
         BackendError: packages, weights or the device are missing, or the memory budget fits nothing.
-        AkdError: length or size are none that the model takes; names the nearest.
+        AkdError: length or size are none that the model takes (names the nearest), guidance or memory are no numbers.
     """
     chosen = options or VideoOptions()
     kind = family_of(family)
+    if not math.isfinite(chosen.guidance) or (chosen.memory_gb is not None and not chosen.memory_gb > 0.0):
+        wrong = "guidance" if not math.isfinite(chosen.guidance) else "memory"
+        raise AkdError("is no number that can be used", wrong, "give GiB over 0" if wrong == "memory" else "give a number such as 15")
     _check_packages()
     device = _check_device(chosen.device)
     folder = _folder(kind, weights, chosen.allow_download)
@@ -84,9 +88,11 @@ def _check_device(name: str) -> torch.device:
 
 
 def _free_gib(device: torch.device) -> float:
-    """Memory that nothing holds yet, on a GPU; all of it, on a CPU."""
+    """Memory that nothing holds yet, on a GPU; all of it, on a CPU, where the system tells."""
     if device.type == "cuda":
         return float(torch.cuda.mem_get_info(device)[0]) / _GIB
+    if not hasattr(os, "sysconf"):
+        return math.inf
     return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) / _GIB
 
 

@@ -197,7 +197,7 @@ def plan_for(load: Load, memory_gb: float) -> MemoryPlan:
     videos_of = f"{load.frames} frames of {width} x {height}"
     if chosen is None:
         least = min(gib for _, _, gib in weighed)
-        fault = f"{load.title} needs {_up(least)} GiB for {videos_of}, more than {memory_gb:g}"
+        fault = f"{load.title} needs {_up(least)} GiB for {videos_of}, more than {memory_gb:.4g}"
         raise BackendError(fault, "memory", f"give --memory {_up(least)} on a device that has it, smaller pictures or fewer frames")
     way, videos, gib = chosen
     leaner = [other for _, _, other in weighed if other < gib]
@@ -205,7 +205,7 @@ def plan_for(load: Load, memory_gb: float) -> MemoryPlan:
     parts = f"transformer {load.transformer_gib:.1f}, its work {videos * load.work_gib:.1f}, encoder {load.encoder.weights:.1f}"
     lines = (
         f"{load.title}, {videos_of}: {way.says}; guided and unguided answers {'together' if videos == 2 else 'one after the other'}",
-        f"memory: {gib:.1f} of {memory_gb:g} GiB ({parts}, the rest for the gradient; estimated from counted parts, not measured)",
+        f"memory: {gib:.1f} of {memory_gb:.4g} GiB ({parts}, the rest for the gradient; estimated from counted parts, not measured)",
         f"text: {load.text_gib:.1f} GiB, {'on the device' if text_on_device else 'on the CPU'}, once, then freed",
     )
     return MemoryPlan(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import html
+import logging
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ from akd_sdk.priors.mini.lexicon import parse as parse_words
 from akd_sdk.priors.prompt import Prompt
 from akd_sdk.priors.video.checkpoint import Checkpoint, quiet
 from akd_sdk.priors.video.memory import MemoryPlan, out_of_memory_told
+
+_LOG: Final = logging.getLogger(__name__)
 
 FILMED: Final = (
     "A computer animated character, alone and seen whole from head to foot, filmed by a steady camera that keeps it in the middle of "
@@ -78,9 +81,13 @@ def encode_texts(checkpoint: Checkpoint, texts: list[str], device: torch.device,
     """
     family = checkpoint.family
     place = device if plan.text_on_device else torch.device("cpu")
-    tokens = _tokenizer(checkpoint)(
+    tokenizer = _tokenizer(checkpoint)
+    tokens = tokenizer(
         texts, padding="max_length", max_length=family.text_tokens, truncation=True, add_special_tokens=True, return_tensors="pt"
     )
+    longest = max(len(row) for row in tokenizer(texts).input_ids)
+    if longest > family.text_tokens:
+        _LOG.warning("%s reads %d words and parts of words, the sentence has %d: its end is cut", family.title, family.text_tokens, longest)
     with out_of_memory_told(plan, "encoding the sentence"), torch.no_grad():
         encoder = checkpoint.load("text_encoder", dtype).to(place)
         ids, mask = tokens.input_ids.to(place), tokens.attention_mask.to(place)
