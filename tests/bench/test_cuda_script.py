@@ -58,3 +58,16 @@ def test_without_a_cuda_device_it_says_so_in_one_line_with_status_2() -> None:
         [sys.executable, "-m", "tests.bench.cuda"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="Warp has no CUDA compiler on macOS")
+def test_the_warp_kernels_compile_for_gpus_of_2018_and_2022_without_one(tmp_path: Path) -> None:
+    import warp as wp
+
+    from akd_sdk.splat import kernels
+
+    load_splatter("warp")
+    wp.compile_aot_module(kernels, arch=[75, 90], module_dir=tmp_path, use_ptx=True)
+    made = {path.suffixes[-2]: path.read_text() for path in tmp_path.glob("*.ptx")}
+    assert made.keys() == {".sm75", ".sm90"}
+    assert all(code.count(".visible .entry") >= 2 for code in made.values())
