@@ -19,6 +19,7 @@ SIZES = {
     "cogvideox-1.5": (13, (48, 80)),
     "cogvideox-2b": (9, (32, 48)),
     "ltx": (17, (64, 128)),
+    "ltx-0.9.5": (17, (64, 128)),
     "wan": (9, (32, 48)),
     "wan-2.2": (9, (64, 96)),
 }
@@ -52,6 +53,23 @@ _LTX_VAE = {
     "decoder_block_out_channels": (8, 8, 8, 8),
     "layers_per_block": (1,) * 5,
     "decoder_layers_per_block": (1,) * 5,
+}
+_LTX_095_VAE = {
+    "latent_channels": 8,
+    "block_out_channels": (8, 8, 16, 16, 16),
+    "down_block_types": ("LTXVideo095DownBlock3D",) * 4,
+    "decoder_block_out_channels": (8, 8, 16),
+    "layers_per_block": (1,) * 5,
+    "decoder_layers_per_block": (1,) * 4,
+    "spatio_temporal_scaling": (True,) * 4,
+    "decoder_spatio_temporal_scaling": (True,) * 3,
+    "decoder_inject_noise": (False,) * 4,
+    "downsample_type": ("spatial", "temporal", "spatiotemporal", "spatiotemporal"),
+    "upsample_residual": (True,) * 3,
+    "upsample_factor": (2, 2, 2),
+    "timestep_conditioning": True,
+    "spatial_compression_ratio": 32,
+    "temporal_compression_ratio": 8,
 }
 _WAN = {
     "num_attention_heads": 2,
@@ -99,6 +117,11 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "ltx": {
         "pipeline": "LTXPipeline", "transformer": ("LTXVideoTransformer3DModel", _LTX), "vae": ("AutoencoderKLLTXVideo", _LTX_VAE),
+        "scheduler": ("FlowMatchEulerDiscreteScheduler", {"use_dynamic_shifting": True, "base_shift": 0.95, "max_shift": 2.05}),
+        "text_encoder": "T5EncoderModel",
+    },
+    "ltx-0.9.5": {
+        "pipeline": "LTXPipeline", "transformer": ("LTXVideoTransformer3DModel", _LTX), "vae": ("AutoencoderKLLTXVideo", _LTX_095_VAE),
         "scheduler": ("FlowMatchEulerDiscreteScheduler", {"use_dynamic_shifting": True, "base_shift": 0.95, "max_shift": 2.05}),
         "text_encoder": "T5EncoderModel",
     },
