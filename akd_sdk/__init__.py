@@ -26,8 +26,10 @@ from akd_sdk.progress import Progress
 
 if TYPE_CHECKING:
     from akd_sdk.animator import Animator
+    from akd_sdk.distill import DistillOptions
     from akd_sdk.motion import Motion
-    from akd_sdk.priors import Prior, Prompt, load_prior
+    from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
+    from akd_sdk.priors.video import VideoOptions
     from akd_sdk.readers import open_rig
     from akd_sdk.rig import Rig, Skeleton
 
@@ -37,6 +39,7 @@ __all__ = [
     "AkdError",
     "Animator",
     "BackendError",
+    "DistillOptions",
     "ExportError",
     "Motion",
     "PhysicsError",
@@ -50,6 +53,8 @@ __all__ = [
     "Rig",
     "RigError",
     "Skeleton",
+    "VideoOptions",
+    "VideoPrior",
     "load_prior",
     "open_rig",
 ]
@@ -57,11 +62,14 @@ __all__ = [
 # Names whose modules bring numpy, torch or usd: loaded when first asked for.
 _LAZY = {
     "Animator": "akd_sdk.animator",
+    "DistillOptions": "akd_sdk.distill",
     "Motion": "akd_sdk.motion",
     "Prior": "akd_sdk.priors",
     "Prompt": "akd_sdk.priors",
     "Rig": "akd_sdk.rig",
     "Skeleton": "akd_sdk.rig",
+    "VideoOptions": "akd_sdk.priors.video",
+    "VideoPrior": "akd_sdk.priors",
     "load_prior": "akd_sdk.priors",
     "open_rig": "akd_sdk.readers",
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import akd_sdk
 from akd_sdk import reporting
@@ -17,13 +18,16 @@ from akd_sdk.exporters import Clip, export
 from akd_sdk.gait import find_contacts, lock_feet, measure, set_down, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
-from akd_sdk.priors import Prior, Prompt, load_prior
+from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
 from akd_sdk.progress import Progress, ProgressCallback, between, ignore
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 from akd_sdk.schemas import AnimateOptions, Report
-from akd_sdk.sheet import contact_sheet, save_sheet
+from akd_sdk.sheet import contact_sheet, save_preview, save_sheet
 from akd_sdk.views.rig_tokens import tokens_of
+
+if TYPE_CHECKING:
+    from akd_sdk.priors.video import VideoOptions
 
 LARGEST_SEED = 2**63 - 1
 
@@ -56,7 +60,7 @@ class Animator:
     Steps return new values; between calls only the report of the last animation is kept.
     """
 
-    def __init__(self, rig: Rig, prior: Prior, seed: int = 0, *, height: float | None = None) -> None:
+    def __init__(self, rig: Rig, prior: Prior | VideoPrior, seed: int = 0, *, height: float | None = None) -> None:
         if not 0 <= seed <= LARGEST_SEED:
             raise AkdError(f"{seed} is no seed", "--seed", f"give a whole number from 0 to {LARGEST_SEED}")
         self.rig = rig
@@ -75,24 +79,27 @@ class Animator:
         weights: str | PathLike[str] | None = None,
         seed: int = 0,
         height: float | None = None,
+        video: VideoOptions | None = None,
     ) -> Animator:
         """The character of a file.
 
         Args:
             path: a skinned .glb, .gltf or .vrm.
-            prior: name of the prior.
-            weights: a weight file for it instead of its own.
+            prior: name of the prior: "mini", or a video model, "cogvideox", "ltx" or "wan".
+            weights: a weight file for it instead of its own; of a video model the folder of its checkpoint.
             seed: of all that is random.
             height: metres, where the file's size is not to be believed.
+            video: device, memory, length and size of the videos of a video model.
 
         Raises:
             ReadError: the file cannot be read. RigError: it holds no skinned character. PriorError: the prior cannot be used.
+            BackendError: a video model lacks packages, weights, a device or memory. AkdError: options that cannot be.
         """
         watch = _Stopwatch()
         with watch.stage("reading"):
             rig = open_rig(Path(path), height=height)
         with watch.stage("loading the prior"):
-            loaded = load_prior(prior, None if weights is None else Path(weights))
+            loaded = load_prior(prior, None if weights is None else Path(weights), video)
         animator = cls(rig, loaded, seed, height=height)
         animator._watch = watch
         return animator
@@ -113,9 +120,14 @@ class Animator:
         loop: bool = False,
         fps: float = 30.0,
         name: str | None = None,
+        how: DistillOptions | None = None,
+        guidance: float | None = None,
+        resume: bool = False,
         progress: ProgressCallback = ignore,
     ) -> Motion:
         """The character doing what the sentence says, walking over the ground with its feet locked to it.
+
+        An interrupted call (KeyboardInterrupt) leaves a checkpoint in the user's cache folder.
 
         Args:
             sentence: one action, in English: "a dog trotting", "a man walks slowly".
@@ -124,18 +136,24 @@ class Animator:
             loop: the last frame is the first pose, moved on by the travel.
             fps: frames a second.
             name: of the clip; by default made of the words understood.
+            how: mode, steps, views and weights of the distillation; its length is what is given here.
+            guidance: weight of the sentence against the unconditioned prior; None: the prior's own.
+            resume: go on from where the same call was interrupted.
             progress: told how far the work is; may raise to stop it.
 
         Raises:
-            PromptError: the sentence, or the length. RigError: a body that the prior does not know.
+            PromptError: the sentence, or the length. RigError: a body that the prior does not know. PriorError: nothing to resume.
+            AkdError: an option that cannot be. BackendError: not enough memory for a video model.
         """
-        options = DistillOptions(seconds=seconds, loop=loop, fps=fps)
+        options = replace(how or DistillOptions(), seconds=seconds, loop=loop, fps=fps)
         tokens = tokens_of(self.rig)
         prompt = self.prior.parse(sentence, tokens.body)
+        if guidance is not None:
+            prompt = replace(prompt, guidance=guidance)
         watch = _Stopwatch(dict(self._watch.seconds))
         with watch.stage("distilling"):
             told = between(progress, 0.0, DISTILL_SHARE)
-            made = distill(self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=told)
+            made = distill(self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=told, resume=resume)
         with watch.stage("feet"):
             progress(Progress("locking feet", DISTILL_SHARE))
             provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": akd_sdk.__version__}
@@ -156,9 +174,10 @@ class Animator:
             guessed=self.rig.notes,
             repaired=self.rig.source.repairs,
             clip=reporting.clip_facts(motion),
+            distillation=reporting.distillation(self.prior, prompt, made.options),
             before=reporting.metrics(before),
             after=reporting.metrics(after),
-            versions=dict(reporting.versions()),
+            versions=dict(reporting.versions(pixels=self.prior.observes == "pixels")),
             seconds=watch.seconds,
         )
         return motion
@@ -179,10 +198,19 @@ class Animator:
             files.append(export(self.rig, Clip.from_motion(self.rig, motion, root_mode), Path(path), force=force))
         return files[0]
 
-    def sheet(self, motion: Motion, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Write a contact sheet of a motion: the character at twelve times, from the side and from three quarters, as PNG."""
+    def sheet(self, motion: Motion, path: str | PathLike[str], *, renderer: str = "mesh", force: bool = False) -> Path:
+        """Write a contact sheet of a motion: the character at twelve times, from the side and from three quarters, as PNG.
+
+        `renderer`: "mesh" draws its triangles, "splat" its Gaussians on the checkerboard, as a video prior sees them.
+        """
         with self._written("drawing") as files:
-            files.append(save_sheet(contact_sheet(self.rig, motion), Path(path), force=force))
+            files.append(save_sheet(contact_sheet(self.rig, motion, renderer=renderer), Path(path), force=force))
+        return files[0]
+
+    def preview(self, motion: Motion, path: str | PathLike[str], *, force: bool = False, progress: ProgressCallback = ignore) -> Path:
+        """Write a motion as a moving picture, .gif or animated .png; progress is told picture by picture."""
+        with self._written("drawing") as files:
+            files.append(save_preview(self.rig, motion, Path(path), force=force, progress=progress))
         return files[0]
 
     @property

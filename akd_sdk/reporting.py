@@ -12,15 +12,21 @@ from typing import Final
 import numpy as np
 
 import akd_sdk
+from akd_sdk.distill import DistillOptions
 from akd_sdk.gait import MotionMetrics
 from akd_sdk.gait.coherence import gaits_of
 from akd_sdk.motion import Motion
-from akd_sdk.priors import Prompt
+from akd_sdk.priors import Prior, Prompt, VideoPrior
 from akd_sdk.rig import Rig
-from akd_sdk.schemas import Character, ClipFacts, GaitFit, Metrics, OutputFile, SourceFile, Understanding
+from akd_sdk.schemas import Character, ClipFacts, Distillation, Filming, GaitFit, Metrics, OutputFile, SourceFile, Understanding
 
 LIBRARIES: Final = ("numpy", "scipy", "torch", "usd-core")
 """Libraries whose version may change a result."""
+PIXEL_LIBRARIES: Final = ("warp-lang", "diffusers", "transformers")
+"""The same, where a prior looks at pixels."""
+TRACK_WEIGHTS: Final = ("smoothness", "effort", "twist", "limits", "ground")
+PIXEL_WEIGHTS: Final = ("smoothness", "boxes", "effort", "twist", "limits")
+"""Names of the losses' weights in the options."""
 
 GAITS: Final = frozenset((*gaits_of(("",) * 4), *gaits_of(("",) * 2)))
 LEAST_COHERENCE, LEAST_SWING = 0.9, 0.5
@@ -56,6 +62,40 @@ def understanding(prompt: Prompt) -> Understanding:
         unknown=prompt.unknown,
         notes=prompt.notes,
         guidance=prompt.guidance,
+    )
+
+
+def distillation(prior: Prior | VideoPrior, prompt: Prompt, options: DistillOptions) -> Distillation:
+    """How a distillation with settled options went about it."""
+    pixels = isinstance(prior, VideoPrior)
+    source, names = (options.pixels, PIXEL_WEIGHTS) if pixels else (options, TRACK_WEIGHTS)
+    return Distillation(
+        observes="pixels" if pixels else "tracks",
+        mode=options.mode or "",
+        steps=options.steps or 0,
+        inner=options.inner,
+        views=options.views or 0,
+        guidance=prompt.guidance,
+        rate=options.rate,
+        t_range=options.pixels.t_range if pixels or options.mode == "random-t" else (1.0, 0.0),
+        weights={name: float(getattr(source, name)) for name in names},
+        filming=_filming(prior, options) if isinstance(prior, VideoPrior) else None,
+    )
+
+
+def _filming(prior: VideoPrior, options: DistillOptions) -> Filming:
+    height, width = prior.size
+    return Filming(
+        frames=prior.frames,
+        fps=prior.fps,
+        width=width,
+        height=height,
+        look=options.pixels.look,
+        gaussians=options.pixels.gaussians,
+        ground=options.pixels.ground,
+        elevation_deg=options.pixels.elevation_deg,
+        device=prior.device,
+        notes=prior.notes,
     )
 
 
@@ -98,10 +138,10 @@ def metrics(measured: MotionMetrics) -> Metrics:
     )
 
 
-def versions() -> Mapping[str, str]:
-    """Versions of what shapes the result."""
+def versions(*, pixels: bool = False) -> Mapping[str, str]:
+    """Versions of what shapes the result; `pixels`: of a prior that looks at pixels."""
     found = {"akd-sdk": akd_sdk.__version__, "python": platform.python_version()}
-    for library in LIBRARIES:
+    for library in (*LIBRARIES, *PIXEL_LIBRARIES) if pixels else LIBRARIES:
         try:
             found[library] = version(library)
         except PackageNotFoundError:

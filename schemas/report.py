@@ -80,6 +80,61 @@ class Understanding(Schema):
     guidance: float
 
 
+class Filming(Schema):
+    """How the character was filmed for a prior that looks at pixels.
+
+    Attributes:
+        frames: of a video.
+        fps: frames a second of a video.
+        width, height: pixels.
+        look: "surface", the skin, or "bones".
+        gaussians: how many cover the skin, where that is what is seen.
+        ground: whether there was a checkerboard.
+        elevation_deg: range of camera elevations.
+        device: where videos and latents were.
+        notes: memory and how it was used, one line each.
+    """
+
+    frames: int
+    fps: float
+    width: int
+    height: int
+    look: str
+    gaussians: int
+    ground: bool
+    elevation_deg: tuple[float, float]
+    device: str
+    notes: tuple[str, ...] = ()
+
+
+class Distillation(Schema):
+    """How the prior's belief became joint curves.
+
+    Attributes:
+        observes: what the prior looked at, "tracks" or "pixels".
+        mode: "mas", "annealed" or "random-t".
+        steps: noise levels or times.
+        inner: optimiser steps a level.
+        views: cameras a step.
+        guidance: weight of the sentence, 1 is none.
+        rate: learning rate.
+        t_range: highest and lowest time.
+        weights: of the losses beside the belief, by name.
+        filming: on pixels only.
+    """
+
+    observes: Literal["tracks", "pixels"]
+    mode: str
+    steps: int
+    inner: int
+    views: int
+    guidance: float
+    rate: float
+    t_range: tuple[float, float]
+    weights: dict[str, float]
+    filming: Filming | None = None
+
+
 class ClipFacts(Schema):
     """The clip that was made.
 
@@ -120,6 +175,7 @@ class Report(Schema):
         guessed: what was guessed of the character, with the reason.
         repaired: what was mended in the file.
         clip: what was made.
+        distillation: how.
         before: metrics of the motion as distilled.
         after: metrics of the motion as delivered, feet locked.
         versions: of akd-sdk, Python and the libraries that shape the result.
@@ -136,6 +192,7 @@ class Report(Schema):
     guessed: tuple[str, ...] = ()
     repaired: tuple[str, ...] = ()
     clip: ClipFacts
+    distillation: Distillation
     before: Metrics | None = None
     after: Metrics | None = None
     versions: dict[str, str]

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from akd_sdk.cli.arguments import File, Force, Height, Json
 from akd_sdk.cli.outputs import listing, together
 from akd_sdk.cli.terminal import progress_bar, say, say_json, warn
-from akd_sdk.errors import ExportError
-from akd_sdk.progress import Progress, between
+from akd_sdk.errors import AkdError, ExportError
+from akd_sdk.progress import Progress, ProgressCallback, between
+
+if TYPE_CHECKING:
+    from akd_sdk.animator import Animator
+    from akd_sdk.motion import Motion
+    from akd_sdk.priors.video import VideoOptions
 
 EXAMPLE: Final = 'akd animate fox.glb "a fox trotting slowly" -o out --loop --formats glb,usda'
 
@@ -22,6 +28,10 @@ LONGEST_STEM: Final = 200
 
 MAKING_SHARE: Final = 0.85
 """Share of the command's time in which the motion is made; the rest writes it."""
+
+FINE: Final = "Distillation"
+VIDEO: Final = "Video models (--prior cogvideox, ltx, wan)"
+"""Panels of the help."""
 
 
 def animate(
@@ -33,52 +43,162 @@ def animate(
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="NUMBER", help="Another seed, another take.")] = 0,
     formats: Annotated[str, typer.Option(help="Of the results, with commas: glb,usda,usdc,usdz,bvh.")] = "glb",
-    prior: Annotated[str, typer.Option(help="Which model knows what the sentence means.")] = "mini",
+    prior: Annotated[str, typer.Option(help="Which model knows what the sentence means: mini, cogvideox, ltx, wan.")] = "mini",
     weights: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Weights for the prior, as akd train writes them.", show_default=False)
+        Path | None,
+        typer.Option(metavar="PATH", help="Weights for the prior: a file of akd train, a video model's folder.", show_default=False),
     ] = None,
     height: Height = None,
     name: Annotated[str | None, typer.Option(help="Name of the clip; else the words understood.", show_default=False)] = None,
     sheet: Annotated[bool, typer.Option("--sheet/--no-sheet", help="Draw a contact sheet of the clip.")] = True,
+    preview: Annotated[bool, typer.Option("--preview/--no-preview", help="Draw the clip as a moving picture (GIF).")] = False,
+    mode: Annotated[
+        str | None,
+        typer.Option(help="mas (mini's), annealed (video's), or random-t, AKD's own.", show_default=False, rich_help_panel=FINE),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Noise levels or times; else 40, 400 or 10000 by mode.", show_default=False, rich_help_panel=FINE)
+    ] = None,
+    views: Annotated[
+        int | None, typer.Option(help="Cameras a step; else 6, of a video model 2.", show_default=False, rich_help_panel=FINE)
+    ] = None,
+    guidance: Annotated[
+        float | None, typer.Option(help="Weight of the sentence; else the prior's own.", show_default=False, rich_help_panel=FINE)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where this command was interrupted.", rich_help_panel=FINE)] = False,
+    device: Annotated[str | None, typer.Option(help="cuda (default), cuda:1, cpu.", show_default=False, rich_help_panel=VIDEO)] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(metavar="GIB", help="What a step may take; else what is free.", show_default=False, rich_help_panel=VIDEO),
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="WxH", help="Of the videos, pixels; else the model's.", show_default=False, rich_help_panel=VIDEO)
+    ] = None,
+    frames: Annotated[
+        int | None, typer.Option(help="Of the videos; else the model's.", show_default=False, rich_help_panel=VIDEO)
+    ] = None,
+    allow_download: Annotated[
+        bool, typer.Option("--allow-download", help="Fetch weights that are not here.", rich_help_panel=VIDEO)
+    ] = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Make a clip from a sentence: GLB, USD or BVH.
 
-    A report and a contact sheet come with it. Nothing is written until all is done.
+    A report and a contact sheet come with it. Nothing is written until all is done. Ctrl-C leaves a checkpoint that --resume takes up.
     """
     suffixes = _suffixes(formats)
     from akd_sdk.animator import Animator, clip_name
     from akd_sdk.distill import DistillOptions
 
-    animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height)
+    video = _video_options(prior, _Asked(device, memory, size, frames, allow_download), guidance)
+    animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height, video=video)
+    how = DistillOptions(seconds=seconds, loop=loop, fps=fps, mode=mode, steps=steps, views=views)
+    how.settled(animator.prior.observes, animator.prior.frames / animator.prior.fps)
+    for note in getattr(animator.prior, "notes", ()):
+        typer.echo(note, err=True)
     understood = animator.understand(prompt)
-    DistillOptions(seconds=seconds, loop=loop, fps=fps).checked(animator.prior.frames / animator.prior.fps)
     name = name or clip_name(understood)
-    stem = output_stem(animator.rig.name, name)
-    pictures = (f"{stem}.png",) if sheet else ()
-    report_name = f"{stem}.report.json"
-    with together(output, (*(stem + suffix for suffix in suffixes), *pictures, report_name), force=force) as work, progress_bar() as bar:
+    files = _Files(output_stem(animator.rig.name, name), suffixes, sheet, preview)
+    with together(output, files.names, force=force) as work, progress_bar() as bar:
         typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
         making, writing = between(bar, 0.0, MAKING_SHARE), between(bar, MAKING_SHARE, 1.0)
-        motion = animator.animate(prompt, seconds=seconds, loop=loop, fps=fps, name=name, progress=making)
-        for done, suffix in enumerate(suffixes):
-            writing(Progress("writing", done / (len(suffixes) + 1), stem + suffix))
-            animator.export(motion, work / (stem + suffix))
-        for picture in pictures:
-            writing(Progress("writing", len(suffixes) / (len(suffixes) + 1), picture))
-            animator.sheet(motion, work / picture)
-        writing(Progress("writing", 1.0, report_name))
+        motion = animator.animate(
+            prompt, seconds=seconds, loop=loop, fps=fps, name=name, how=how, guidance=guidance, resume=resume, progress=making
+        )
+        _write(animator, motion, files, work, writing)
         report = animator.report.model_copy(update={"files": listing(work, output)})
-        (work / report_name).write_text(report.to_json(), encoding="utf-8")
+        (work / files.report).write_text(report.to_json(), encoding="utf-8")
     if json:
         say_json(report)
         return
     for warning in report.warnings:
         warn(warning)
     say(report.summary())
-    for written in (*(written.path for written in report.files), output / report_name):
+    for written in (*(written.path for written in report.files), output / files.report):
         say(f"wrote {written}")
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What is written, by name."""
+
+    stem: str
+    suffixes: Sequence[str]
+    sheet: bool
+    preview: bool
+
+    @property
+    def clips(self) -> tuple[str, ...]:
+        return tuple(self.stem + suffix for suffix in self.suffixes)
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return (*((f"{self.stem}.png",) if self.sheet else ()), *((f"{self.stem}.gif",) if self.preview else ()))
+
+    @property
+    def report(self) -> str:
+        return f"{self.stem}.report.json"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.clips, *self.pictures, self.report)
+
+
+def _write(animator: Animator, motion: Motion, files: _Files, work: Path, progress: ProgressCallback) -> None:
+    """Clips and pictures of a motion into the folder `work`."""
+    count = len(files.clips) + len(files.pictures)
+    for done, clip in enumerate(files.clips):
+        progress(Progress("writing", done / count, clip))
+        animator.export(motion, work / clip)
+    for done, picture in enumerate(files.pictures, start=len(files.clips)):
+        progress(Progress("writing", done / count, picture))
+        if picture.endswith(".gif"):
+            animator.preview(motion, work / picture, progress=between(progress, done / count, (done + 1) / count, "drawing"))
+        else:
+            animator.sheet(motion, work / picture)
+    progress(Progress("writing", 1.0, files.report))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Options of video models as given."""
+
+    device: str | None
+    memory: float | None
+    size: str | None
+    frames: int | None
+    allow_download: bool
+
+
+def _video_options(prior: str, asked: _Asked, guidance: float | None) -> VideoOptions | None:
+    """Options for a video model; refused for any other prior."""
+    from akd_sdk.priors.prior import VIDEO
+
+    if prior not in VIDEO:
+        for option, value in vars(asked).items():
+            if value is not None and value is not False:
+                raise AkdError(f"{prior} takes no such option", f"--{option.replace('_', '-')}", f"it is for {', '.join(VIDEO)}")
+        return None
+    from akd_sdk.priors.video import VideoOptions
+
+    standard = VideoOptions()
+    return VideoOptions(
+        device=asked.device or standard.device,
+        memory_gb=asked.memory,
+        frames=asked.frames,
+        size=None if asked.size is None else _size(asked.size),
+        guidance=standard.guidance if guidance is None else guidance,
+        allow_download=asked.allow_download,
+    )
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Height and width of "720x480"."""
+    found = re.fullmatch(r"(\d{1,5})\s*[xX]\s*(\d{1,5})", text.strip())
+    if found is None:
+        raise AkdError(f"{text!r} is no size", "--size", "give width and height, such as 720x480")
+    return int(found[2]), int(found[1])
 
 
 def output_stem(character: str, clip: str) -> str:

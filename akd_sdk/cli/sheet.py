@@ -18,6 +18,9 @@ def sheet(
     file: File,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PNG", help="The picture to write.", show_default=False)],
     clip: Clip = None,
+    renderer: Annotated[
+        str, typer.Option(help="mesh, its triangles; splat, its Gaussians on a checkerboard, as video models see it.")
+    ] = "mesh",
     height: Height = None,
     force: Force = False,
     json: Json = False,
@@ -37,7 +40,7 @@ def sheet(
     motion = single(rig, clip)
     if motion.contacts is None:
         motion = motion.with_(contacts=find_contacts(rig, motion))
-    written = save_sheet(contact_sheet(rig, motion), output, force=force)
+    written = save_sheet(contact_sheet(rig, motion, renderer=renderer), output, force=force)
     if json:
         say_json(Conversion(source=str(file), clips=(motion.name,), file=OutputFile(path=str(written), bytes=written.stat().st_size)))
         return

@@ -24,7 +24,7 @@ from akd_sdk.progress import Progress, ProgressCallback
 MANY_BETAS, ONE_BETAS = (0.8, 0.95), (0.9, 0.99)
 """Of Adam, with many steps a level and with one: the shorter memory forgets the level before."""
 
-SMALL_GRADIENT = 1e-12
+SMALL_GRADIENT = 1e-8
 """Of Adam: gradients of means over pictures are small."""
 
 

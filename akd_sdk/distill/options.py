@@ -61,7 +61,7 @@ class PixelOptions:
     stages: tuple[Stage, ...] = (Stage(),)
     elevation_deg: tuple[float, float] = (5.0, 20.0)
     t_range: tuple[float, float] = (0.98, 0.02)
-    smoothness: float = 1e-8
+    smoothness: float = 1e-6
     boxes: float = 0.1
     unlock: float = 0.5
     effort: float = 3e-6

@@ -12,12 +12,16 @@ from akd_sdk.priors.prompt import Prompt
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from akd_sdk.priors.video.base import VideoOptions
     from akd_sdk.views.camera import Cameras
     from akd_sdk.views.shot import Shot
     from akd_sdk.views.tokens import Tokens
 
 GROUP: Final = "akd_sdk.priors"
-"""Entry-point group in which other packages offer priors: an object with `load(path) -> Prior`."""
+"""Entry-point group in which other packages offer priors: an object with `load(path) -> Prior` or `VideoPrior`."""
+
+VIDEO: Final = ("cogvideox", "ltx", "wan")
+"""Video models that are loaded from checkpoints."""
 
 
 @runtime_checkable
@@ -89,6 +93,10 @@ class VideoPrior(Protocol):
     def two_pass(self) -> bool:
         """Whether videos are encoded a second time for the gradient."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said before the start, one line each: what it will need."""
+
     def parse(self, sentence: str, body: str) -> Prompt:
         """The sentence as it is given to the model; PromptError where there is none."""
 
@@ -103,23 +111,35 @@ class VideoPrior(Protocol):
 
 
 def prior_names() -> tuple[str, ...]:
-    """Names of the priors that can be loaded, the embedded one first."""
-    others = sorted({point.name for point in entry_points(group=GROUP)} - {"mini"})
-    return ("mini", *others)
+    """Names of the priors that can be loaded, the embedded one first, then video models, then those of other packages."""
+    others = sorted({point.name for point in entry_points(group=GROUP)} - {"mini", *VIDEO})
+    return ("mini", *VIDEO, *others)
 
 
-def load_prior(name: str = "mini", path: str | Path | None = None) -> Prior:
-    """The prior of that name, with its own weights or those of `path`.
+def load_prior(name: str = "mini", path: str | Path | None = None, video: VideoOptions | None = None) -> Prior | VideoPrior:
+    """The prior of that name.
+
+    Args:
+        name: "mini", a video model ("cogvideox", "ltx", "wan"), or what another package offers.
+        path: its weights, a file or a folder; None: its own, which video models do not have.
+        video: how a video model is used.
 
     Raises:
         PriorError: no prior has that name, or its weights cannot be used.
+        BackendError: packages, weights or a device are missing, or memory is too small. AkdError: options that cannot be.
     """
+    if name in VIDEO:
+        from akd_sdk.priors.video import load_video_prior
+
+        return load_video_prior(name, path, video)
+    if video is not None:
+        raise PriorError(f"{name!r} is no video model and takes no options of one", "--prior", f"video models are {', '.join(VIDEO)}")
     if name == "mini":
         from akd_sdk.priors.mini.prior import MiniPrior
 
         return MiniPrior.load(path)
     for point in entry_points(group=GROUP):
         if point.name == name:
-            prior: Prior = point.load().load(path)
+            prior: Prior | VideoPrior = point.load().load(path)
             return prior
     raise PriorError(f"no prior is called {name!r}", hint=f"known are {', '.join(prior_names())}")

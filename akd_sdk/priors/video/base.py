@@ -165,6 +165,10 @@ class LatentVideoPrior(ABC):
     def two_pass(self) -> bool:
         return self.plan.two_pass
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.plan.lines
+
     def parse(self, sentence: str, body: str) -> Prompt:
         """The sentence as it is given to the model; it is encoded here, before anything else needs the memory.
 
