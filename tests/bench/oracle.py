@@ -52,11 +52,12 @@ PICTURES, PICTURE_SIZE = 8, 160
 
 @dataclass(frozen=True)
 class Row:
-    """What is different in a row of the table."""
+    """What is different in a row of the table: `share` of the pixels a side; an encoder is slow."""
 
     name: str
     pixels: PixelOptions
     frames: int = 16
+    share: float = 1.0
     encoder: Callable[[Tensor], Tensor] | None = None
 
 
@@ -66,7 +67,7 @@ def rows(names: list[str]) -> list[Row]:
     made = {
         "pixels": lambda: Row("pixels", bones),
         "skin": lambda: Row("pixels, skin instead of bones", surface),
-        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 17, random_encoder()),
+        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 9, 2 / 3, random_encoder()),
         "no-ground": lambda: Row("no checkerboard", replace(bones, ground=False)),
         "no-smoothness": lambda: Row("no smoothness", replace(bones, smoothness=0.0)),
     }
@@ -81,7 +82,8 @@ def run(rig: Rig, known: KnownMotion, row: Row, options: argparse.Namespace) -> 
     tokens = tokens_of(rig)
     gaussians = bone_gaussians(rig) if row.pixels.look == "bones" else surface_gaussians(rig, row.pixels.gaussians)
     scene = Scene(rig, gaussians, load_splatter("warp"))
-    prior = OraclePrior(known, scene, row.frames, row.frames / known.seconds, (options.size, options.size), row.encoder)
+    size = round(row.share * options.size)
+    prior = OraclePrior(known, scene, row.frames, row.frames / known.seconds, (size, size), row.encoder)
     fps = round(30.0 * known.seconds) / known.seconds
     length = DistillOptions(seconds=known.seconds, loop=True, fps=fps)
     asked = replace(length, steps=options.steps, views=options.views, rate=0.06, pixels=row.pixels)
