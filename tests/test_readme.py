@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from akd_sdk.cli.app import COMMANDS, app
@@ -16,6 +17,8 @@ from akd_sdk.schemas import (
     AnimateOptions,
     Character,
     ClipFacts,
+    Distillation,
+    Filming,
     GaitFit,
     Metrics,
     OutputFile,
@@ -47,9 +50,26 @@ def test_every_command_is_shown_and_nothing_else() -> None:
     assert shown == {command.__name__ for command, _ in COMMANDS}
 
 
+def long_options(command: str) -> set[str]:
+    """Options of a command as they are written out, both sides of switches."""
+    found = typer.main.get_group(app).commands[command].params
+    return {name for parameter in found for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_that_are_named_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    known = {command.__name__: long_options(command.__name__) for command, _ in COMMANDS}
+    lines = [shlex.split(line, comments=True) for line in re.findall(r"(?:^ {4}|`)(akd [^`\n]+)", text, flags=re.MULTILINE)]
+    shown = [(name, word) for _, name, *words in lines if name in known for word in words if word.startswith("--")]
+    assert [pair for pair in shown if pair[1] not in known[pair[0]]] == []
+    assert set(re.findall(r"`(--[\w-]+)", text)) <= set().union(*known.values(), {"--json", "--help"})
+
+
 def test_make_targets_that_are_named_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    assert set(re.findall(r"make ([a-z]+)", README)) - {"it"} <= targets
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert set(re.findall(r"(?:`|^    )make ([a-z]+)", text, flags=re.MULTILINE)) <= targets
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -67,7 +87,10 @@ def test_the_table_and_the_help_name_every_format() -> None:
     assert [suffix for suffix in GLTF_SUFFIXES if suffix not in told] == []
 
 
-@pytest.mark.parametrize("schema", [Report, Metrics, GaitFit, SourceFile, Character, AnimateOptions, Understanding, ClipFacts, OutputFile])
+SCHEMAS = (Report, Metrics, GaitFit, SourceFile, Character, AnimateOptions, Understanding, ClipFacts, OutputFile, Distillation, Filming)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
 def test_the_page_on_the_report_names_every_field(schema: type[Schema]) -> None:
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     assert [name for name in schema.model_fields if f"`{name}`" not in page] == []

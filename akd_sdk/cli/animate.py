@@ -38,7 +38,7 @@ def animate(
     file: File,
     prompt: Annotated[str, typer.Argument(metavar="SENTENCE", help="What it shall do: one action, in English.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the results.")] = Path("out"),
-    seconds: Annotated[float, typer.Option(help="Length, 0.5 to 2; loops may be longer.")] = 2.0,
+    seconds: Annotated[float, typer.Option(help="Length, from 0.5 to what the prior sees at once (mini: 2); loops may be longer.")] = 2.0,
     loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="NUMBER", help="Another seed, another take.")] = 0,

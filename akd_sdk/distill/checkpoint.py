@@ -70,7 +70,7 @@ class Checkpoint:
             yield
         except KeyboardInterrupt:
             if self.write():
-                _LOG.warning("interrupted at step %d; resume goes on from %s", self._state["done"] if self._state else 0, self._path)
+                _LOG.warning("interrupted at step %d; resume (--resume) goes on from %s", self._state["done"] if self._state else 0, self._path)
             raise
         if self._path is not None:
             self._path.unlink(missing_ok=True)

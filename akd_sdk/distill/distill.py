@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,7 +87,15 @@ class _Job:
         state = self.state_of(stage)
         if state is not None:
             optimiser.restore(state)
-        return body, optimiser.run(self._views(body, options), progress, self.checkpoint.keeper(stage, found))
+        with self._memory():
+            return body, optimiser.run(self._views(body, options), progress, self.checkpoint.keeper(stage, found))
+
+    def _memory(self) -> AbstractContextManager[None]:
+        if not isinstance(self.prior, VideoPrior):
+            return nullcontext()
+        from akd_sdk.distill.pixels import fitting_memory
+
+        return fitting_memory(self.prior)
 
     def _views(self, body: CurveBody, options: DistillOptions) -> Callable[[float], View]:
         prior = self.prior

@@ -7,7 +7,8 @@ With `z = encode(video)` and the belief `x0` about `a z + s noise`, score distil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from akd_sdk.distill.body import CurveBody, Pose
 from akd_sdk.distill.held import Held
 from akd_sdk.distill.optimise import Look
 from akd_sdk.distill.options import DistillOptions, Stage
-from akd_sdk.errors import PriorError
+from akd_sdk.errors import BackendError, PriorError
 from akd_sdk.gaussians import bone_gaussians, surface_gaussians, world_of
 from akd_sdk.priors import Prompt, VideoPrior
 from akd_sdk.splat import Scene, load_splatter
@@ -94,6 +95,21 @@ class PixelView:
             latents = prior.encode(leaf)
         (pull,) = torch.autograd.grad(latents, leaf, grad_outputs=away)
         return pull, 0.5 * (away * (clean - believed)).sum()
+
+
+@contextmanager
+def fitting_memory(prior: VideoPrior) -> Iterator[None]:
+    """Turns running out of the device's memory anywhere in a step into a BackendError; encoders, models and splatters say it themselves,
+    what is left is the way from the splats back to the pose."""
+    try:
+        yield
+    except torch.OutOfMemoryError as fault:
+        height, width = prior.size
+        raise BackendError(
+            f"out of memory on {prior.device} with {prior.frames} frames of {width} x {height}",
+            "--views",
+            "give fewer --views, a smaller --size, fewer --frames, or less --memory so that the model leaves room",
+        ) from fault
 
 
 def _scaled(side: int, share: float) -> int:

@@ -16,7 +16,7 @@ from akd_sdk.distill.held import change_of_velocity
 from akd_sdk.distill.optimise import Look
 from akd_sdk.distill.options import PixelOptions, Stage
 from akd_sdk.distill.pixels import PixelView
-from akd_sdk.errors import AkdError, PriorError
+from akd_sdk.errors import AkdError, BackendError, PriorError
 from akd_sdk.gaussians import bone_gaussians
 from akd_sdk.motion import CurveBasis
 from akd_sdk.progress import Progress
@@ -176,3 +176,14 @@ def test_the_smoothness_of_a_swing_is_its_angular_acceleration_at_any_rate(fps: 
     assert float(change[..., 0].abs().mean()) == pytest.approx(float(exact), rel=0.06)
     whole_turns = vectors + torch.tensor([2.0 * torch.pi, 0.0, 0.0], dtype=torch.float64)
     torch.testing.assert_close(change_of_velocity(matrix_from_rotvec(whole_turns), fps, loop=True), change, atol=1e-5, rtol=1e-5)
+
+
+def test_running_out_of_memory_says_what_to_make_smaller(rig: Rig, known: KnownMotion, oracle: OraclePrior) -> None:
+    class Large(OraclePrior):
+        def estimate(self, latents: Tensor, t: float, prompt: object, shot: Shot) -> Tensor:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+    large = Large(known, oracle.scene, FRAMES, float(FRAMES), (SIZE, SIZE))
+    with pytest.raises(BackendError, match=r"12 frames of 64 x 64.*--views.*--size") as refused:
+        make(rig, large, replace(OPTIONS, steps=2))
+    assert "\n" not in str(refused.value)
