@@ -17,7 +17,7 @@ ENGINES = tests/engines
 ENGINE_MODULES = $(if $(shell command -v npm),$(ENGINES)/node_modules/.installed)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest gaits modes bench splats cuda clean
+.PHONY: help demo test lint pytest gaits modes oracle bench splats cuda clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
@@ -40,6 +40,9 @@ gaits: $(VENV)/.test $(ENGINE_MODULES) ## every rig, gait and seed, measured fro
 
 modes: $(VENV)/.test ## coherence, swing and seconds of the modes of distillation on the embedded prior
 	$(TEST_ENV) $(BIN)/python -m tests.bench.modes
+
+oracle: $(VENV)/.test ## known walks found again from pixels and from latents, with pictures; most of an hour
+	$(TEST_ENV) $(BIN)/python -m tests.bench.oracle
 
 bench: $(VENV)/.test ## milliseconds of kinematics, one distillation and each export
 	$(BIN)/python -m tests.bench

@@ -69,8 +69,8 @@ class Checkpoint:
         try:
             yield
         except KeyboardInterrupt:
-            if self.write():
-                _LOG.warning("interrupted at step %d; resume (--resume) goes on from %s", self._state["done"] if self._state else 0, self._path)
+            if self.write() and self._state is not None:
+                _LOG.warning("interrupted at step %d; resume (--resume) goes on from %s", self._state["done"], self._path)
             raise
         if self._path is not None:
             self._path.unlink(missing_ok=True)

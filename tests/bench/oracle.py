@@ -20,8 +20,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from akd_sdk.distill import DistillOptions, distill
-from akd_sdk.distill.options import PixelOptions, Stage
+from akd_sdk.distill import DistillOptions, PixelOptions, Stage, distill
 from akd_sdk.gaussians import bone_gaussians, surface_gaussians
 from akd_sdk.motion import JointCurves
 from akd_sdk.readers import open_rig

@@ -10,11 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from akd_sdk.distill import Distilled, DistillOptions, distill
+from akd_sdk.distill import Distilled, DistillOptions, PixelOptions, Stage, distill
 from akd_sdk.distill.body import CurveBody
 from akd_sdk.distill.held import change_of_velocity
 from akd_sdk.distill.optimise import Look
-from akd_sdk.distill.options import PixelOptions, Stage
 from akd_sdk.distill.pixels import PixelView
 from akd_sdk.errors import AkdError, BackendError, PriorError
 from akd_sdk.gaussians import bone_gaussians
