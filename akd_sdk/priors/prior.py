@@ -24,9 +24,8 @@ VIDEO: Final = ("cogvideox", "ltx", "wan")
 """Video models that are loaded from checkpoints."""
 
 
-@runtime_checkable
-class Prior(Protocol):
-    """A model of motion, asked for the clean observation that it believes in."""
+class Model(Protocol):
+    """What all priors offer."""
 
     @property
     def name(self) -> str:
@@ -38,48 +37,37 @@ class Prior(Protocol):
 
     @property
     def frames(self) -> int:
-        """Length of its window."""
+        """Length of what it sees at once."""
 
     @property
     def fps(self) -> float:
-        """Frames a second of its window."""
+        """Frames a second of it."""
 
     def parse(self, sentence: str, body: str) -> Prompt:
         """The sentence as understood; PromptError where it asks for nothing that the prior knows."""
 
-    def encode(self, tracks: Tensor) -> Tensor:
-        """Latents of an observation; for tracks they are the same."""
-
     def alpha_sigma(self, t: float) -> tuple[float, float]:
         """Signal and noise weights at time t in 0..1."""
+
+
+@runtime_checkable
+class Prior(Model, Protocol):
+    """A model of motion that looks at tracks, asked for the clean tracks that it believes in."""
+
+    def encode(self, tracks: Tensor) -> Tensor:
+        """Latents of an observation; for tracks they are the same."""
 
     def estimate(self, latents: Tensor, t: float, prompt: Prompt, tokens: Tokens, cameras: Cameras) -> Tensor:
         """Clean latents believed in at time t, in the x0 form, of the shape of `latents`."""
 
 
 @runtime_checkable
-class VideoPrior(Protocol):
+class VideoPrior(Model, Protocol):
     """A model of videos, asked for the clean latents that it believes in; all tensors of videos and latents are float32.
 
     `encode` is differentiable. Where `two_pass` is set it is called twice a step, first without a graph, so that what `estimate` needs
     and the graph of the encoder never lie in memory together; else once.
     """
-
-    @property
-    def name(self) -> str:
-        """Its name in the registry."""
-
-    @property
-    def observes(self) -> str:
-        """What it sees of a motion: "pixels"."""
-
-    @property
-    def frames(self) -> int:
-        """Frames of a video."""
-
-    @property
-    def fps(self) -> float:
-        """Frames a second of a video."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -97,14 +85,8 @@ class VideoPrior(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What is to be said before the start, one line each: what it will need."""
 
-    def parse(self, sentence: str, body: str) -> Prompt:
-        """The sentence as it is given to the model; PromptError where there is none."""
-
     def encode(self, pixels: Tensor) -> Tensor:
         """Latents of videos (views, frames, height, width, 3) in 0..1; the first axis is kept."""
-
-    def alpha_sigma(self, t: float) -> tuple[float, float]:
-        """Signal and noise weights at time t in 0..1."""
 
     def estimate(self, latents: Tensor, t: float, prompt: Prompt, shot: Shot) -> Tensor:
         """Clean latents believed in at time t, in the x0 form, of the shape of `latents`, without gradient."""
