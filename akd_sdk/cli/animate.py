@@ -77,6 +77,9 @@ def animate(
     frames: Annotated[
         int | None, typer.Option(help="Of the videos; else the model's.", show_default=False, rich_help_panel=VIDEO)
     ] = None,
+    gaussians: Annotated[
+        int | None, typer.Option(help="That show the character, 500 to 20000; else 2000.", show_default=False, rich_help_panel=VIDEO)
+    ] = None,
     allow_download: Annotated[
         bool, typer.Option("--allow-download", help="Fetch weights that are not here.", rich_help_panel=VIDEO)
     ] = False,
@@ -89,11 +92,12 @@ def animate(
     """
     suffixes = _suffixes(formats)
     from akd_sdk.animator import Animator, clip_name
-    from akd_sdk.distill import DistillOptions
+    from akd_sdk.distill import DistillOptions, PixelOptions
 
-    video = _video_options(prior, _Asked(device, memory, size, frames, allow_download), guidance)
+    video = _video_options(prior, _Asked(device, memory, size, frames, gaussians, allow_download), guidance)
     animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height, video=video)
-    how = DistillOptions(seconds=seconds, loop=loop, fps=fps, mode=mode, steps=steps, views=views)
+    pixels = PixelOptions() if gaussians is None else PixelOptions(gaussians=gaussians)
+    how = DistillOptions(seconds=seconds, loop=loop, fps=fps, mode=mode, steps=steps, views=views, pixels=pixels)
     how.settled(animator.prior.observes, animator.prior.frames / animator.prior.fps)
     for note in getattr(animator.prior, "notes", ()):
         typer.echo(note, err=True)
@@ -168,6 +172,7 @@ class _Asked:
     memory: float | None
     size: str | None
     frames: int | None
+    gaussians: int | None
     allow_download: bool
 
 

@@ -86,6 +86,7 @@ def test_an_interrupted_command_is_taken_up_by_resume(weights: Path, tmp_path: P
         (("--steps", "0"), "--steps: 0 steps"),
         (("--views", "0"), "--views: 0 views"),
         (("--memory", "0.001"), "memory"),
+        (("--gaussians", "3"), "500 to 20000"),
         (("--device", "cuda"), "CUDA"),
         (("--resume",), "--resume: no interrupted run"),
         (("--seconds", "60"), "--seconds"),
