@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from torch import Tensor
 from akd_sdk.distill import DistillOptions, PixelOptions, Stage, distill
 from akd_sdk.gaussians import bone_gaussians, surface_gaussians
 from akd_sdk.motion import JointCurves
+from akd_sdk.progress import Progress, ignore
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 from akd_sdk.splat import Scene, load_splatter
@@ -51,7 +53,7 @@ PICTURES, PICTURE_SIZE = 8, 160
 
 @dataclass(frozen=True)
 class Row:
-    """What is different in a row of the table: `share` of the pixels a side; an encoder is slow."""
+    """What is different in a row of the table; `share` is of the pixels a side and of the steps, as an encoder is slow."""
 
     name: str
     pixels: PixelOptions
@@ -66,14 +68,14 @@ def rows(names: list[str]) -> list[Row]:
     made = {
         "pixels": lambda: Row("pixels", bones),
         "skin": lambda: Row("pixels, skin instead of bones", surface),
-        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 9, 2 / 3, random_encoder()),
+        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 9, 0.5, random_encoder()),
         "no-ground": lambda: Row("no checkerboard", replace(bones, ground=False)),
         "no-smoothness": lambda: Row("no smoothness", replace(bones, smoothness=0.0)),
     }
     return [made[name]() for name in names]
 
 
-ROWS = ("pixels", "latents", "no-ground", "no-smoothness", "skin")
+ROWS = ("pixels", "no-ground", "no-smoothness", "skin", "latents")
 
 
 def run(rig: Rig, known: KnownMotion, row: Row, options: argparse.Namespace) -> tuple[JointCurves, float]:
@@ -85,10 +87,16 @@ def run(rig: Rig, known: KnownMotion, row: Row, options: argparse.Namespace) -> 
     prior = OraclePrior(known, scene, row.frames, row.frames / known.seconds, (size, size), row.encoder)
     fps = round(30.0 * known.seconds) / known.seconds
     length = DistillOptions(seconds=known.seconds, loop=True, fps=fps)
-    asked = replace(length, steps=options.steps, views=options.views, rate=0.06, pixels=row.pixels)
+    steps = round(row.share * options.steps)
+    asked = replace(length, steps=steps, views=options.views, rate=0.06, pixels=row.pixels)
     start = time.perf_counter()
-    made = distill(rig, tokens, prior, prior.parse("a walk", tokens.body), asked, seed=options.seed)
+    prompt = prior.parse("a walk", tokens.body)
+    made = distill(rig, tokens, prior, prompt, asked, seed=options.seed, progress=told if sys.stderr.isatty() else ignore)
     return made.curves, time.perf_counter() - start
+
+
+def told(report: Progress) -> None:
+    print(f"\r{report.detail:<60}", end="\r", file=sys.stderr, flush=True)
 
 
 def strip(rig: Rig, known: KnownMotion, made: JointCurves) -> Image.Image:
