@@ -23,7 +23,7 @@ def load_splatter(name: str = "auto", device: str = "cpu") -> Splatter:
     """
     if name not in SPLATTERS:
         raise BackendError(f"no splatting backend is called {name!r}", hint=f"known are {', '.join(SPLATTERS)}")
-    _check_device(device)
+    device = _checked(device)
     if name == "torch":
         from akd_sdk.splat.twin import TorchSplatter
 
@@ -41,7 +41,8 @@ def load_splatter(name: str = "auto", device: str = "cpu") -> Splatter:
     return WarpSplatter(device)
 
 
-def _check_device(device: str) -> None:
+def _checked(device: str) -> str:
+    """The device as all backends call it: there is one CPU, which torch also calls cpu:0."""
     try:
         kind = torch.device(device).type
     except RuntimeError as error:
@@ -51,3 +52,4 @@ def _check_device(device: str) -> None:
     if kind == "cuda" and not torch.cuda.is_available():
         hint = "this needs an NVIDIA GPU, its driver and torch's CUDA build; or give cpu"
         raise BackendError(f"the device {device!r} is not available", hint=hint)
+    return "cpu" if kind == "cpu" else device

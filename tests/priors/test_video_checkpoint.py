@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,8 @@ def shard(folder: Path) -> None:
     (folder / f"{WEIGHTS}.index.json").write_text(json.dumps({"weight_map": names}))
 
 
+ENDLESS = b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 1e400]}}'
+
 FAULTS: list[tuple[str, Callable[[Path], object], str, str]] = [
     ("empty folder", lambda at: (shutil.rmtree(at), at.mkdir()), INDEX, "lacks this file"),
     ("index of no checkpoint", lambda at: (at / INDEX).write_text("{"), INDEX, "cannot be read"),
@@ -76,6 +79,9 @@ FAULTS: list[tuple[str, Callable[[Path], object], str, str]] = [
     ("another pipeline", lambda at: edit(at / INDEX, _class_name="LTXPipeline"), INDEX, "give --prior ltx"),
     ("pictures to videos", lambda at: edit(at / INDEX, _class_name="WanImageToVideoPipeline"), INDEX, "videos of text"),
     ("two transformers", lambda at: edit(at / INDEX, transformer_2=["diffusers", "W"]), INDEX, "two transformers"),
+    ("index of no sense", lambda at: edit(at / INDEX, transformer_2=5), INDEX, "two transformers"),
+    ("index without end", lambda at: (at / INDEX).write_text("[" * 100_000), INDEX, "cannot be read"),
+    ("architecture of no sense", lambda at: edit(at / "text_encoder/config.json", architectures=5), "text_encoder/config.json", "a None"),
     (
         "another transformer",
         lambda at: edit(at / CONFIG, _class_name="CogVideoXTransformer3DModel"),
@@ -107,6 +113,13 @@ FAULTS: list[tuple[str, Callable[[Path], object], str, str]] = [
         "no safetensors file",
     ),
     (
+        "an endless length",
+        lambda at: (at / "vae" / WEIGHTS).write_bytes(struct.pack("<Q", len(ENDLESS)) + ENDLESS),
+        f"vae/{WEIGHTS}",
+        "no safetensors file",
+    ),
+    ("an option that diffusers cannot take", lambda at: edit(at / CONFIG, num_layers=[1]), "transformer", "do not fit"),
+    (
         "a shard missing",
         lambda at: shard(at / "transformer"),
         "transformer/diffusion_pytorch_model-00002-of-00002.safetensors",
@@ -137,6 +150,27 @@ def test_a_broken_tokenizer_is_told_when_the_sentence_is_read(folder: Path) -> N
     prior = load(folder)
     with pytest.raises(PriorError, match="tokenizer: the tokenizer cannot be read"):
         prior.parse("a fox trots", "quadruped")
+
+
+def test_a_tokenizer_without_its_vocabulary_is_refused(folder: Path) -> None:
+    (folder / "tokenizer" / "spiece.model").unlink()  # transformers makes one that knows no word of it
+    with pytest.raises(PriorError, match="tokenizer: the tokenizer knows no words"):
+        load(folder).parse("a fox trots", "quadruped")
+
+
+def test_a_text_encoder_with_an_option_of_no_sense_is_refused(folder: Path) -> None:
+    edit(folder / "text_encoder/config.json", dropout_rate="x")
+    with pytest.raises(PriorError, match="text_encoder: weights do not fit their configuration"):
+        load(folder).parse("a fox trots", "quadruped")
+
+
+def test_memory_that_runs_out_while_the_model_is_read_is_told(monkeypatch: pytest.MonkeyPatch, whole: Path) -> None:
+    def exhausted(*_: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr("akd_sdk.priors.video.checkpoint.Checkpoint.load", exhausted)
+    with pytest.raises(BackendError, match="out of memory while reading the model"):
+        load(whole)
 
 
 def test_sentences_longer_than_a_model_reads_are_told(whole: Path, caplog: pytest.LogCaptureFixture) -> None:

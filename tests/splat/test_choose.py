@@ -31,6 +31,11 @@ def test_every_backend_has_its_name_and_auto_is_warp_on_the_cpu() -> None:
     assert isinstance(load_splatter(), Splatter)
 
 
+@pytest.mark.parametrize("name", ["auto", "warp", "torch"])
+def test_the_cpu_may_have_a_number(name: str) -> None:
+    assert load_splatter(name, "cpu:0").device == "cpu"  # type: ignore[attr-defined]  # of the backends, not of the protocol
+
+
 @pytest.mark.parametrize(
     ("name", "device", "fault"),
     [

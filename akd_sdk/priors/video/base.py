@@ -91,11 +91,12 @@ class LatentVideoPrior(ABC):
         self.plan = plan_for(load, memory_gb)
         for line in self.plan.lines:
             _LOG.info(line)
-        self._transformer = checkpoint.load("transformer", self._dtype)
-        self._vae = checkpoint.load("vae", self._dtype)
-        self._vae.decoder = None  # never called: half of its memory
-        self._remember_blocks()
-        self._vae.to(self._where)
+        with out_of_memory_told(self.plan, "reading the model"):
+            self._transformer = checkpoint.load("transformer", self._dtype)
+            self._vae = checkpoint.load("vae", self._dtype)
+            self._vae.decoder = None  # never called: half of its memory
+            self._remember_blocks()
+            self._vae.to(self._where)
         self._residence = Residence(self._transformer, self._where)
         self._texts: dict[str, Embedding] = {}
 

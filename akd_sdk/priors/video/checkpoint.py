@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Checkpoint:
         if kind not in family.pipelines:
             raise _stranger(f"is a checkpoint of {kind}", kind, family, folder / "model_index.json")
         second = index.get("transformer_2")
-        if second and second[0] is not None:
+        if second and not (isinstance(second, list) and second[0] is None):
             fault = f"the checkpoint has two transformers, which take turns; {family.title} is read with one"
             raise PriorError(fault, folder / "model_index.json", f"use one of {', '.join(family.published)}")
         configs = {"scheduler": _read_json(folder / "scheduler" / "scheduler_config.json")}
@@ -60,7 +61,7 @@ class Checkpoint:
         for part, kinds in family.parts.items():
             path = folder / part / "config.json"
             configs[part] = _read_json(path)
-            found = configs[part].get("_class_name") or (configs[part].get("architectures") or [None])[0]
+            found = _class_in(configs[part])
             if found not in kinds:
                 raise _stranger(f"describes a {found}, not a {kinds[0]}", found, family, path)
             parameters[part] = sum(_count(file) for file in _weights(folder / part, _NAMES.get(part, _STEM)))
@@ -72,16 +73,15 @@ class Checkpoint:
         """A part's model with its weights, ready for use, without gradients, in CPU memory; PriorError where weights do not fit."""
         import diffusers
         import transformers
-        from safetensors import SafetensorError
 
         path = self.folder / part
         theirs = part == "text_encoder"
-        kind = getattr(transformers if theirs else diffusers, self._class_of(part))
+        kind = getattr(transformers if theirs else diffusers, str(_class_in(self.configs[part])))
         named = {"dtype": dtype} if theirs else {"torch_dtype": dtype}
         try:
             with quiet():
                 model, info = kind.from_pretrained(path, local_files_only=True, use_safetensors=True, output_loading_info=True, **named)
-        except (RuntimeError, ValueError, TypeError, OSError, SafetensorError) as fault:
+        except Exception as fault:  # what broken configurations make of these libraries has no end
             if is_out_of_memory(fault):
                 raise
             raise PriorError(f"weights do not fit their configuration ({_first_line(fault)})", path) from fault
@@ -89,10 +89,6 @@ class Checkpoint:
         if odd:
             raise PriorError(f"weights do not fit their configuration, first at {odd[0]!r}", path, "fetch the whole checkpoint")
         return model.eval().requires_grad_(False)
-
-    def _class_of(self, part: str) -> str:
-        config = self.configs[part]
-        return str(config.get("_class_name") or config["architectures"][0])
 
 
 @contextmanager
@@ -115,6 +111,12 @@ def quiet() -> Iterator[None]:
                 part.enable_progress_bar()
 
 
+def _class_in(config: Mapping[str, Any]) -> object:
+    """What a configuration says that it is of, None where it does not."""
+    names = config.get("architectures")
+    return config.get("_class_name") or (names[0] if isinstance(names, list) and names else None)
+
+
 def _first_line(fault: Exception) -> str:
     lines = [line.strip() for line in str(fault).splitlines() if line.strip()] or [type(fault).__name__]
     return lines[1] if len(lines) > 1 and lines[0].endswith(":") else lines[0]
@@ -134,7 +136,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError as fault:
         raise PriorError("the checkpoint lacks this file", path, "give the folder of a whole checkpoint of diffusers") from fault
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise PriorError(f"cannot be read ({_first_line(fault)})", path) from fault
     if not isinstance(content, dict):
         raise PriorError("holds no object", path)
@@ -152,8 +154,8 @@ def _weights(folder: Path, stem: str) -> list[Path]:
     names = _read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names:
         raise PriorError("names no shards", index)
-    shards = [folder / str(name) for name in sorted(set(names.values()))]
-    lost = [shard for shard in shards if not shard.is_file()]
+    shards = [folder / name for name in sorted({str(name) for name in names.values()})]
+    lost = [shard for shard in shards if not os.path.isfile(shard)]  # not Path.is_file, which raises for names that are too long
     if lost:
         raise PriorError(f"{len(lost)} of {len(shards)} shards are missing, this one first", lost[0], "fetch the whole checkpoint")
     return shards
@@ -171,7 +173,7 @@ def _count(path: Path) -> int:
         rows = [row for name, row in header.items() if name != "__metadata__"]
         end = max((int(row["data_offsets"][1]) for row in rows), default=0)
         numbers = sum(math.prod(map(int, row["shape"])) for row in rows)
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as fault:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as fault:
         raise PriorError(f"is no safetensors file ({_first_line(fault)})", path, "fetch it again") from fault
     if size != 8 + length + end:
         raise PriorError(f"is cut short or damaged: {size} bytes, not {8 + length + end}", path, "fetch it again")

@@ -30,6 +30,8 @@ NO_GROUND: Final = "on a plain background"
 UNASKED: Final = ""
 """What the model is told where nothing is asked."""
 
+_MOST_UNKNOWN: Final = 0.25
+"""Share of the pieces of FILMED that a tokenizer may not know: one without its vocabulary knows none, and all texts are one to it."""
 _UNNAMED: Final = "motion"
 _LONGEST_SENTENCE: Final = 1000
 
@@ -112,7 +114,11 @@ def _tokenizer(checkpoint: Checkpoint) -> Any:  # transformers chooses the class
     path = checkpoint.folder / "tokenizer"
     try:
         with quiet():
-            return AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as fault:
+            tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        pieces = tokenizer(FILMED, add_special_tokens=False).input_ids
+    except Exception as fault:  # what broken files make of that library has no end
         reason = (str(fault).strip() or type(fault).__name__).splitlines()[0]
         raise PriorError(f"the tokenizer cannot be read ({reason})", path, "fetch the whole checkpoint") from fault
+    if pieces.count(tokenizer.unk_token_id) >= _MOST_UNKNOWN * len(pieces):
+        raise PriorError("the tokenizer knows no words: its vocabulary is missing", path, "fetch the whole checkpoint")
+    return tokenizer
