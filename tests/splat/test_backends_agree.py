@@ -58,6 +58,16 @@ def test_warp_agrees_with_the_twin_where_opaque_layers_take_all_light() -> None:
     assert float((pictures - gone.draw(load_splatter("warp")).detach()).abs().amax(-1).min()) < 1e-2  # somewhere no background is left
 
 
+def test_warp_agrees_with_the_twin_where_a_gaussian_covers_all_that_it_may() -> None:
+    """Opaque and wider than the picture: alpha is held at .999, and no gradient goes to shape and opacity."""
+    scene = random_scene(2, 1, (16, 16))
+    wide = replace(scene, covariances=leaf(1e4 * torch.eye(3).expand(2, 1, 3, 3)), opacities=leaf(torch.ones(1)))
+    pictures, gradients = assert_same(wide)
+    torch.testing.assert_close(pictures, (0.999 * wide.colours[0] + 0.001 * wide.background).detach(), rtol=0, atol=1e-6)
+    assert all(float(gradients[name].abs().max()) == 0.0 for name in ("opacities", "covariances", "means", "view"))
+    assert float(gradients["colours"].abs().max()) > 0.0
+
+
 def test_warp_agrees_with_the_twin_where_gaussians_surround_the_camera() -> None:
     scene = random_scene(3, 150, (32, 24), spread_m=3.0)
     depth = (scene.means @ scene.view[:, 2, :3, None])[..., 0] + scene.view[:, 2, 3:]

@@ -72,6 +72,17 @@ def test_one_gaussian_before_the_camera_has_the_colours_of_the_formula() -> None
         assert float(picture[0, 5, 5 + away, 0]) == pytest.approx(0.5 * math.exp(-(away**2) / 2 / variance), abs=1e-12)
 
 
+def test_what_is_nearer_than_a_centimetre_is_not_drawn_and_all_else_is() -> None:
+    eye = torch.eye(3, dtype=torch.float64)
+    view = torch.cat([eye, torch.zeros(3, 1, dtype=torch.float64)], -1)[None]
+    camera = Pinhole(view, torch.tensor([20.0], dtype=torch.float64), (5, 5))
+    for depth, drawn in ((0.009, False), (0.011, True), (0.1, True)):
+        mean = torch.tensor([[[0.0, 0.0, depth]]], dtype=torch.float64)
+        cloud = Cloud(mean, 1e-6 * eye[None, None], torch.ones(1, 3, dtype=torch.float64), torch.tensor([0.5], dtype=torch.float64))
+        middle = float(TWIN(cloud, camera, torch.zeros(3, dtype=torch.float64))[0, 2, 2, 0])
+        assert middle == pytest.approx(0.5 if drawn else 0.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("spread_m", [0.4, 2.5])
 def test_gradients_are_central_differences(spread_m: float) -> None:
     scene = random_scene(2, 8, (6, 7), spread_m=spread_m, deviation_m=0.15, seed=5).to(torch.float64)
