@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -136,7 +137,7 @@ class Animator:
             loop: the last frame is the first pose, moved on by the travel.
             fps: frames a second.
             name: of the clip; by default made of the words understood.
-            how: mode, steps, views and weights of the distillation; its length is what is given here.
+            how: mode, steps, views and weights of the distillation; not its `seconds`, `loop` and `fps`, which are given here.
             guidance: weight of the sentence against the unconditioned prior; None: the prior's own.
             resume: go on from where the same call was interrupted.
             progress: told how far the work is; may raise to stop it.
@@ -145,7 +146,10 @@ class Animator:
             PromptError: the sentence, or the length. RigError: a body that the prior does not know. PriorError: nothing to resume.
             AkdError: an option that cannot be. BackendError: not enough memory for a video model.
         """
+        _check_length(how or DistillOptions(), seconds=seconds, loop=loop, fps=fps)
         options = replace(how or DistillOptions(), seconds=seconds, loop=loop, fps=fps)
+        if guidance is not None and not math.isfinite(guidance):
+            raise AkdError(f"{guidance:g} is no weight of the sentence", "--guidance", "give a number such as 2.5")
         tokens = tokens_of(self.rig)
         prompt = self.prior.parse(sentence, tokens.body)
         if guidance is not None:
@@ -230,6 +234,14 @@ class Animator:
         if self._report is not None:
             listed = (*self._report.files, *(reporting.output_file(file) for file in files))
             self._report = self._report.model_copy(update={"files": listed, "seconds": watch.seconds})
+
+
+def _check_length(how: DistillOptions, **length: float) -> None:
+    """Refuse options with a length of their own that is not the call's: one of the two is a mistake."""
+    for name, given in length.items():
+        theirs = getattr(how, name)
+        if theirs not in (given, getattr(DistillOptions(), name)):
+            raise AkdError(f"{name} is {theirs} in how, {given} in the call", "how", f"give {name} to animate itself")
 
 
 def clip_name(prompt: Prompt) -> str:

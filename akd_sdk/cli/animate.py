@@ -30,7 +30,7 @@ MAKING_SHARE: Final = 0.85
 """Share of the command's time in which the motion is made; the rest writes it."""
 
 FINE: Final = "Distillation"
-VIDEO: Final = "Video models (--prior cogvideox, ltx, wan)"
+VIDEO: Final = "Video models: see docs/cogvideox-to-clip.md"
 """Panels of the help."""
 
 
@@ -41,12 +41,14 @@ def animate(
     seconds: Annotated[float, typer.Option(help="Length, from 0.5 to what the prior sees at once (mini: 2); loops may be longer.")] = 2.0,
     loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, metavar="NUMBER", help="Another seed, another take.")] = 0,
-    formats: Annotated[str, typer.Option(help="Of the results, with commas: glb,usda,usdc,usdz,bvh.")] = "glb",
-    prior: Annotated[str, typer.Option(help="Which model knows what the sentence means: mini, cogvideox, ltx, wan.")] = "mini",
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Another seed, another take.")] = 0,
+    formats: Annotated[str, typer.Option(help="Of the results, with commas: glb, usda, usdc, usdz, bvh.")] = "glb",
+    prior: Annotated[
+        str, typer.Option(help="Who knows what the sentence means: mini, here and on any CPU, or a video model: cogvideox, ltx, wan.")
+    ] = "mini",
     weights: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Weights for the prior: a file of akd train, a video model's folder.", show_default=False),
+        typer.Option(metavar="PATH", help="Of the prior: a file of akd train; a video model's folder, which it needs.", show_default=False),
     ] = None,
     height: Height = None,
     name: Annotated[str | None, typer.Option(help="Name of the clip; else the words understood.", show_default=False)] = None,
@@ -54,28 +56,33 @@ def animate(
     preview: Annotated[bool, typer.Option("--preview/--no-preview", help="Draw the clip as a moving picture (GIF).")] = False,
     mode: Annotated[
         str | None,
-        typer.Option(help="mas (mini's), annealed (video's), or random-t, AKD's own.", show_default=False, rich_help_panel=FINE),
+        typer.Option(
+            help="How noise falls: mas, for mini; annealed, for video models; random-t, at random, as in the paper.",
+            show_default=False,
+            rich_help_panel=FINE,
+        ),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Noise levels or times; else 40, 400 or 10000 by mode.", show_default=False, rich_help_panel=FINE)
+        int | None,
+        typer.Option(help="How many; else 40 (mas), 400 (annealed), 10000 (random-t).", show_default=False, rich_help_panel=FINE),
     ] = None,
     views: Annotated[
         int | None, typer.Option(help="Cameras a step; else 6, of a video model 2.", show_default=False, rich_help_panel=FINE)
     ] = None,
     guidance: Annotated[
-        float | None, typer.Option(help="Weight of the sentence; else the prior's own.", show_default=False, rich_help_panel=FINE)
+        float | None, typer.Option(help="Weight of the sentence; else 2.5, of a video model 15.", show_default=False, rich_help_panel=FINE)
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where this command was interrupted.", rich_help_panel=FINE)] = False,
     device: Annotated[str | None, typer.Option(help="cuda (default), cuda:1, cpu.", show_default=False, rich_help_panel=VIDEO)] = None,
     memory: Annotated[
         float | None,
-        typer.Option(metavar="GIB", help="What a step may take; else what is free.", show_default=False, rich_help_panel=VIDEO),
+        typer.Option(metavar="GIB", help="Of the device, that may be used; else what is free.", show_default=False, rich_help_panel=VIDEO),
     ] = None,
     size: Annotated[
         str | None, typer.Option(metavar="WxH", help="Of the videos, pixels; else the model's.", show_default=False, rich_help_panel=VIDEO)
     ] = None,
     frames: Annotated[
-        int | None, typer.Option(help="Of the videos; else the model's.", show_default=False, rich_help_panel=VIDEO)
+        int | None, typer.Option(help="Of the videos, 4k + 1 (ltx 8k + 1); else the model's.", show_default=False, rich_help_panel=VIDEO)
     ] = None,
     gaussians: Annotated[
         int | None, typer.Option(help="That show the character, 500 to 20000; else 2000.", show_default=False, rich_help_panel=VIDEO)

@@ -27,8 +27,6 @@ Array = NDArray[np.float64]
 
 SCOUT_LEVELS, SCOUT_INNER = 12, 8
 """The pass that only finds the stride frequency that the prior would choose."""
-SCOUT_SHARE = 0.2
-"""Share of the work that the scout is."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +160,10 @@ def _loop(job: _Job, progress: ProgressCallback) -> Distilled:
     wanted = options.seconds / repeats
     main = progress
     if job.is_gait and not job.sees_ground:
-        wanted = _whole_strides(job, wanted, between(progress, 0.0, SCOUT_SHARE))
-        main = between(progress, SCOUT_SHARE, 1.0)
+        scout = SCOUT_LEVELS * SCOUT_INNER
+        share = scout / (scout + (options.steps or 0) * options.inner)
+        wanted = _whole_strides(job, wanted, between(progress, 0.0, share))
+        main = between(progress, share, 1.0)
     frames = max(2, round(wanted * options.fps))
     length = frames / options.fps
     body, coefficients = job.fit(CurveBasis(length, options.bandwidth_hz, loop=True), options, main, "main", wanted)

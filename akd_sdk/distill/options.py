@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Final
 
 from akd_sdk.errors import AkdError, PromptError
@@ -147,14 +148,24 @@ class DistillOptions:
             raise AkdError("mas needs a prior that looks at tracks", "--mode", "choose annealed or random-t")
         steps = STEPS[mode] if self.steps is None else self.steps
         views = VIEWS[observes] if self.views is None else self.views
-        if steps < 1:
+        if not isinstance(steps, Integral) or steps < 1:
             raise AkdError(f"{steps} steps", "--steps", "give 1 or more")
-        if not 1 <= views <= 64:
+        if not isinstance(views, Integral) or not 1 <= views <= 64:
             raise AkdError(f"{views} views", "--views", "give 1 to 64")
+        self._check_numbers()
         if observes == "pixels":
             self._check_pixels()
         inner = self.inner if mode == "mas" else 1
         return replace(self, mode=mode, steps=steps, views=views, inner=inner).checked(window_s)
+
+    def _check_numbers(self) -> None:
+        for name, value in {"rate": self.rate, "bandwidth_hz": self.bandwidth_hz}.items():
+            if not 0.0 < value < math.inf:
+                raise AkdError(f"{value:g} is no {name}", name, "give a number over 0")
+        if not isinstance(self.inner, Integral) or self.inner < 1:
+            raise AkdError(f"{self.inner} optimiser steps a level", "inner", "give 1 or more")
+        if not 0.0 <= self.rate_decay <= 1.0:
+            raise AkdError(f"a learning rate that falls to {self.rate_decay:g} of itself", "rate_decay", "give a share, 0 to 1")
 
     def _check_pixels(self) -> None:
         high, low = self.pixels.t_range

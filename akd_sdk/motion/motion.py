@@ -23,7 +23,7 @@ def _finite(name: str, values: Array | None, shape: tuple[int, ...]) -> None:
         raise AkdError(f"{name} hold values that are not finite")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Motion:
     """Local transforms of every joint over time.
 
@@ -67,6 +67,10 @@ class Motion:
         _finite("travel", self.travel, (frames, 3))
         if self.contacts is not None and (self.contacts.ndim != 2 or len(self.contacts) != frames):
             raise AkdError(f"contacts have shape {self.contacts.shape}, expected ({frames}, contact points)")
+
+    def __repr__(self) -> str:
+        frames, joints, _ = self.rotations.shape
+        return f"Motion({self.name!r}, {frames} frames at {self.fps:g} fps, {joints} joints{', loop' if self.loop else ''})"
 
     @property
     def frames(self) -> int:

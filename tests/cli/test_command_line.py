@@ -42,6 +42,7 @@ def test_help_of_every_command_shows_an_example(command: object, example: str, c
     said = " ".join(capsys.readouterr().out.split())
     assert f"Example: {example}" in said
     assert example.startswith("akd ")
+    assert "…" not in said  # nothing is too long for its column
 
 
 def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

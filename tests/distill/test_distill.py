@@ -132,6 +132,16 @@ def test_progress_runs_from_start_to_end_and_may_stop_the_work() -> None:
         distill(rig, tokens, prior, prompt, DistillOptions(steps=4, inner=1), progress=stop)
 
 
+def test_progress_counts_the_optimisers_steps() -> None:
+    rig, tokens = drawn_rig(16, "biped")
+    prior = load_prior("mini")
+    told: list[Progress] = []
+    options = DistillOptions(loop=True, mode="annealed", steps=96)  # as many as it takes to find the stride first
+    distill(rig, tokens, prior, prior.parse("a person walks", "biped"), options, progress=told.append)
+    begun = next(p.fraction for p in told if "step 1 of 96" in p.detail)
+    assert begun == pytest.approx(0.5, abs=0.02)
+
+
 def test_an_action_that_a_body_cannot_do_is_refused() -> None:
     rig, tokens = drawn_rig(16, "biped")
     with pytest.raises(PromptError):

@@ -62,6 +62,13 @@ def test_the_rate_falls_in_the_second_half_only() -> None:
         (DistillOptions(steps=0), "tracks", "--steps"),
         (DistillOptions(views=0), "tracks", "--views"),
         (DistillOptions(views=65), "pixels", "--views"),
+        (DistillOptions(steps=2.5), "tracks", "--steps"),  # type: ignore[arg-type]
+        (DistillOptions(views=1.5), "tracks", "--views"),  # type: ignore[arg-type]
+        (DistillOptions(inner=0), "tracks", "inner"),
+        (DistillOptions(rate=-1.0), "tracks", "rate"),
+        (DistillOptions(rate=float("nan")), "pixels", "rate"),
+        (DistillOptions(bandwidth_hz=0.0), "tracks", "bandwidth_hz"),
+        (DistillOptions(rate_decay=2.0), "tracks", "rate_decay"),
         (DistillOptions(pixels=PixelOptions(t_range=(0.1, 0.9))), "pixels", "t_range"),
         (DistillOptions(pixels=PixelOptions(look="wire")), "pixels", "look"),
         (DistillOptions(pixels=PixelOptions(stages=())), "pixels", "stages"),

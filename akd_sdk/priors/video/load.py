@@ -48,7 +48,7 @@ def load_video_prior(family: str, weights: str | Path | None = None, options: Vi
     if not math.isfinite(chosen.guidance) or (chosen.memory_gb is not None and not chosen.memory_gb > 0.0):
         wrong = "guidance" if not math.isfinite(chosen.guidance) else "memory"
         raise AkdError("is no number that can be used", wrong, "give GiB over 0" if wrong == "memory" else "give a number such as 15")
-    _check_packages()
+    _check_packages(kind)
     device = _check_device(chosen.device)
     folder = _folder(kind, weights, chosen.allow_download)
     checkpoint = Checkpoint.open(folder, kind)
@@ -56,12 +56,12 @@ def load_video_prior(family: str, weights: str | Path | None = None, options: Vi
     return _PRIORS[kind.name](checkpoint, chosen, memory_gb)
 
 
-def _check_packages() -> None:
+def _check_packages(family: Family) -> None:
     missing = [name for name in EXTRA if not _is_installed(name)]
     if missing:
-        raise BackendError(
-            f"video priors need {' and '.join(missing)}", hint="install the extra: pip install 'akd-sdk[video]' (about 260 MB)"
-        )
+        least = min(row.download_gb for row in family.published.values())
+        hint = f"install the extra: pip install 'akd-sdk[video]' (about 260 MB); weights ({least:.0f} GB or more) and a GPU are needed, too"
+        raise BackendError(f"video priors need {', '.join(missing)}", hint=hint)
 
 
 def _is_installed(name: str) -> bool:
@@ -80,7 +80,7 @@ def _check_device(name: str) -> torch.device:
         raise BackendError(f"video priors do not run on {name!r}", "device", "give cuda or cpu")
     if device.type == "cuda" and not torch.cuda.is_available():
         build = "this torch is built without CUDA (a build with it is about 3 GB)" if torch.version.cuda is None else "torch finds none"
-        hint = "video models want a GPU of 16 GB or more; with --device cpu a step takes hours"
+        hint = "by estimate LTX-Video wants a GPU of 12 GB, the other video models one of 24; with --device cpu a step takes hours"
         raise BackendError(f"no CUDA device: {build}", "device", hint)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise BackendError(f"no device {name!r}: there are {torch.cuda.device_count()}", "device", "give cuda:0")
