@@ -93,6 +93,22 @@ def test_gradient_at_joint_angles_agrees_with_central_differences(
         assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(float((gradient * along).sum()), rel=1e-5)
 
 
+def test_norms_that_compute_in_float32_leave_the_gradient_within_a_percent(
+    dog: Rig, priors: dict[str, LatentVideoPrior], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LTX as it is, against the same with exact norms, whose gradient is that of central differences."""
+    chain = Chain(dog, priors["ltx"])
+    theta = (0.1 * torch.randn(chain.still().shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)).requires_grad_()
+    found = []
+    for exact in (False, True):
+        if exact:
+            monkeypatch.setattr("diffusers.models.normalization.RMSNorm.forward", exact_norm)
+        latents = chain(theta)
+        weights = torch.randn(latents.shape, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+        found += torch.autograd.grad(latents, theta, grad_outputs=weights)
+    assert 0.0 < float((found[0] - found[1]).norm()) < 1e-2 * float(found[1].norm())
+
+
 @pytest.mark.parametrize("model", FAMILIES)
 def test_one_step_of_distillation_reaches_the_joints(dog: Rig, priors: dict[str, LatentVideoPrior], model: str) -> None:
     """Noise, belief, and the pull back to joints and root: small in the direction that it says, the distance falls."""
