@@ -17,10 +17,10 @@ from typing import Final
 import numpy as np
 import torch
 
-from akd_sdk.distill.optimise import State
+from akd_sdk.distill.optimise import CurveOptimiser, State
 from akd_sdk.distill.options import DistillOptions
 from akd_sdk.errors import PriorError
-from akd_sdk.priors import Prompt
+from akd_sdk.priors import Prior, Prompt, VideoPrior
 from akd_sdk.rig import Rig
 
 FORMAT: Final = "akd-distill-1"
@@ -30,11 +30,13 @@ EVERY_S: Final = 60.0
 _LOG = logging.getLogger(__name__)
 
 
-def checkpoint_path(rig: Rig, prior: str, prompt: Prompt, options: DistillOptions, seed: int) -> Path:
-    """Where a distillation of this character, sentence, options and seed leaves its checkpoint."""
+def checkpoint_path(rig: Rig, prior: Prior | VideoPrior, prompt: Prompt, options: DistillOptions, seed: int) -> Path:
+    """Where a distillation of this character, sentence, options and seed by this prior leaves its checkpoint; weights count where the
+    prior tells them apart (`mark`)."""
     skeleton = rig.skeleton
-    asked = {"prior": prior, "prompt": repr(prompt), "options": asdict(options), "seed": seed}
-    facts = {**asked, "joints": skeleton.names, "torch": torch.__version__}
+    sees = {"frames": prior.frames, "fps": prior.fps, "size": getattr(prior, "size", None), "weights": getattr(prior, "mark", None)}
+    asked = {"prior": prior.name, "prompt": repr(prompt), "options": asdict(options), "seed": seed}
+    facts = {**sees, **asked, "joints": skeleton.names, "torch": torch.__version__}
     mark = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for values in (skeleton.rest_world, skeleton.solve_parents, *(skin.vertices for skin in rig.skins)):
         mark.update(np.ascontiguousarray(values).tobytes())
@@ -105,3 +107,10 @@ class Checkpoint:
         if not isinstance(state, dict) or state.get("format") != FORMAT:
             raise PriorError("the checkpoint is of another version", self._path, "leave --resume out")
         return state
+
+    def restore(self, optimiser: CurveOptimiser, state: State) -> None:
+        """Let an optimiser go on from a state that was read; PriorError where that is of another distillation."""
+        try:
+            optimiser.restore(state)
+        except (RuntimeError, KeyError, TypeError, AttributeError, ValueError) as fault:
+            raise PriorError("the checkpoint is of another distillation", self._path or "--resume", "leave --resume out") from fault

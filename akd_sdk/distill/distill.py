@@ -84,7 +84,7 @@ class _Job:
         optimiser = CurveOptimiser(body, window, options, self.prior.observes, self.generator)
         state = self.state_of(stage)
         if state is not None:
-            optimiser.restore(state)
+            self.checkpoint.restore(optimiser, state)
         with self._memory():
             return body, optimiser.run(self._views(body, options), progress, self.checkpoint.keeper(stage, found))
 
@@ -136,7 +136,7 @@ def distill(
         BackendError: not enough memory.
     """
     options = (options or DistillOptions()).settled(prior.observes, prior.frames / prior.fps)
-    kept = Checkpoint(checkpoint or checkpoint_path(rig, prior.name, prompt, options, seed))
+    kept = Checkpoint(checkpoint or checkpoint_path(rig, prior, prompt, options, seed))
     generator = torch.Generator().manual_seed(seed)
     job = _Job(rig, tokens, prior, prompt, options, generator, kept, kept.read() if resume else None)
     with _one_thread(), kept.kept():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +15,17 @@ from akd_sdk.distill import DistillOptions, distill
 from akd_sdk.distill.checkpoint import checkpoint_path
 from akd_sdk.errors import PriorError
 from akd_sdk.priors import Prior, load_prior
+from akd_sdk.priors.mini.prior import MiniPrior
 from akd_sdk.progress import Progress, ProgressCallback
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from bodies import drawn_rig
+
+from tests.support.oracle import OraclePrior
+
+FILMED = [(9, 8.0, (32, 48)), (13, 8.0, (32, 48)), (9, 16.0, (32, 48)), (9, 8.0, (48, 48))]
+"""Frames, frames a second and size of what priors look at."""
 
 OPTIONS = {
     "mas": DistillOptions(loop=True, steps=5, inner=3),
@@ -70,14 +78,20 @@ def test_a_checkpoint_belongs_to_one_character_sentence_options_and_seed(prior: 
     walk, trot = (prior.parse(f"an animal {verb}", "quadruped") for verb in ("walks", "trots"))
     options = OPTIONS["annealed"]
     paths = {
-        checkpoint_path(rig, "mini", trot, options, 1),
-        checkpoint_path(other, "mini", trot, options, 1),
-        checkpoint_path(rig, "mini", walk, options, 1),
-        checkpoint_path(rig, "mini", trot, OPTIONS["mas"], 1),
-        checkpoint_path(rig, "mini", trot, options, 2),
+        checkpoint_path(rig, prior, trot, options, 1),
+        checkpoint_path(other, prior, trot, options, 1),
+        checkpoint_path(rig, prior, walk, options, 1),
+        checkpoint_path(rig, prior, trot, OPTIONS["mas"], 1),
+        checkpoint_path(rig, prior, trot, options, 2),
     }
     assert len(paths) == 5
-    assert checkpoint_path(rig, "mini", trot, options, 1) in paths
+    assert isinstance(prior, MiniPrior)
+    other_weights = copy.deepcopy(prior.model)
+    next(other_weights.parameters()).data += 1e-3
+    assert checkpoint_path(rig, replace(prior, model=other_weights), trot, options, 1) not in paths
+    filmed = {checkpoint_path(rig, OraclePrior(None, None, *sees), trot, options, 1) for sees in FILMED}  # type: ignore[arg-type]  # not asked
+    assert len(filmed | paths) == 5 + len(FILMED)
+    assert checkpoint_path(rig, prior, trot, options, 1) in paths
 
 
 def test_resuming_what_is_not_there_or_is_broken_is_refused_in_one_line(prior: Prior, tmp_path: Path) -> None:
@@ -95,6 +109,19 @@ def test_resuming_what_is_not_there_or_is_broken_is_refused_in_one_line(prior: P
     torch.save({"format": "another"}, file)
     with pytest.raises(PriorError, match="another version"):
         distill(rig, tokens, prior, prompt, OPTIONS["mas"], checkpoint=file, resume=True)
+
+
+def test_a_checkpoint_of_another_distillation_is_refused_in_one_line(prior: Prior, tmp_path: Path) -> None:
+    rig, tokens = drawn_rig(12, "quadruped")
+    prompt, file = prior.parse("an animal trots", "quadruped"), tmp_path / "kept.pt"
+    with pytest.raises(KeyboardInterrupt):
+        distill(rig, tokens, prior, prompt, OPTIONS["random-t"], progress=stop_after(2), checkpoint=file)
+    with pytest.raises(PriorError, match="of another distillation"):
+        distill(rig, tokens, prior, prompt, replace(OPTIONS["random-t"], bandwidth_hz=2.0), checkpoint=file, resume=True)
+    state = torch.load(file, weights_only=True)
+    torch.save({name: value for name, value in state.items() if name != "moments"}, file)
+    with pytest.raises(PriorError, match="of another distillation"):
+        distill(rig, tokens, prior, prompt, OPTIONS["random-t"], checkpoint=file, resume=True)
 
 
 def test_a_cache_that_cannot_be_written_stops_no_work(prior: Prior, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from akd_sdk.errors import PriorError
 from akd_sdk.formats.atomic import write_whole
+from akd_sdk.priors.mark import mark_of
 from akd_sdk.priors.mini import vocabulary
 from akd_sdk.priors.mini.lexicon import parse
 from akd_sdk.priors.mini.model import FPS, FRAMES, Condition, MiniModel, ModelConfig, TokenFeatures, alpha_sigma
@@ -104,6 +105,11 @@ class MiniPrior:
     def load(cls, path: str | Path | None = None) -> Self:
         """The prior with the package's weights, or those of `path`; PriorError names the file and its fault."""
         return cls(*load_model(WEIGHTS if path is None else Path(path)))
+
+    @property
+    def mark(self) -> str:
+        """Which weights it has."""
+        return mark_of(self.model)
 
     def parse(self, sentence: str, body: str) -> Prompt:
         """The sentence as understood for a "quadruped", "biped" or "bird"; PromptError where it asks for nothing known."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from akd_sdk.errors import AkdError, PriorError
+from akd_sdk.priors.mark import mark_of
 from akd_sdk.priors.prompt import Prompt
 from akd_sdk.priors.video.checkpoint import Checkpoint
 from akd_sdk.priors.video.families import Family
@@ -56,6 +57,7 @@ class LatentVideoPrior(ABC):
 
     Attributes:
         plan: how memory is used; its `lines` are said before the start.
+        mark: which weights it has.
     """
 
     family: ClassVar[Family]
@@ -95,6 +97,7 @@ class LatentVideoPrior(ABC):
             self._transformer = checkpoint.load("transformer", self._dtype)
             self._vae = checkpoint.load("vae", self._dtype)
             self._vae.decoder = None  # never called: half of its memory
+            self.mark = mark_of(self._transformer, self._vae)
             self._remember_blocks()
             self._vae.to(self._where)
         self._residence = Residence(self._transformer, self._where)
