@@ -2,6 +2,8 @@
 
 With `z = encode(video)` and the belief `x0` about `a z + s noise`, score distillation's gradient is `J^T (z - x0)`, J the Jacobian of
 `encode(film(pose))`. It is taken in two halves: through the encoder to the pixels, view by view, then through the film to the pose.
+Latents have whatever scale their makers chose, and what curves are held to must not weigh more or less for it: the gradient is divided by
+the encoder's mean square gain, so that it is in units of pixels.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from akd_sdk.splat import Scene, load_splatter
 from akd_sdk.views.camera import Cameras
 from akd_sdk.views.shot import Shot
 
+PROBE_AZIMUTH, PROBE_ELEVATION = 0.8, 0.2
+"""Radians; from where the encoder's gain is probed."""
 MULTIPLE = 8
 """Sides of pictures smaller than the prior's own are multiples of so many pixels."""
 
@@ -43,6 +47,7 @@ class PixelView:
         self._size = (_scaled(height, stage.size), _scaled(width, stage.size))
         self._tile_m = stage.tile * body.rig.height if options.pixels.ground else None
         self._look: Look | None = None
+        self._gain: float | None = None
 
     def begin(self, look: Look) -> None:
         """Choose the cameras of a step."""
@@ -55,16 +60,35 @@ class PixelView:
         """Half the mean squared distance to what is believed, as far as its gradient goes, and what curves are held to beside it."""
         if self._look is None:
             raise ValueError("nothing is looked at yet")
-        video = self.film(pose)
-        pull, distance = self._pull(video.detach())
+        if self._gain is None:
+            self._gain = self._encoders_gain()
+        video = self.film(pose, self._shot)
+        pull, distance = (part / self._gain for part in self._pull(video.detach()))
         surrogate = (video * pull).sum()
         believed = (surrogate - surrogate.detach() + distance).to("cpu")
         return believed + self._held.loss(pose, self._look.coefficients)
 
-    def film(self, pose: Pose) -> Tensor:
+    def film(self, pose: Pose, shot: Shot) -> Tensor:
         """The pose as videos (views, frames, height, width, 3) in 0..1."""
         world = world_of(pose.turns, pose.positions, self._rest)
-        return self._scene.film(world, self._shot, pose.positions[:, self._pelvis])
+        return self._scene.film(world, shot, pose.positions[:, self._pelvis])
+
+    def _encoders_gain(self) -> float:
+        """Mean square of the encoder's Jacobian, `|J|² / numbers of a latent`, by one random probe at the rest pose: 1 where latents are
+        the pixels. A resumed run finds the same."""
+        times = np.arange(self._prior.frames) / self._prior.fps
+        camera = Cameras(torch.tensor([PROBE_AZIMUTH]), torch.tensor([PROBE_ELEVATION]))
+        shot = Shot(camera, torch.from_numpy(times), self._size, self._tile_m)
+        with torch.no_grad():
+            video = self.film(self._body.pose(self._body.still(), self._body.sample(times)), shot)
+        leaf = video.requires_grad_()
+        latents = self._prior.encode(leaf)
+        probe = torch.randn(latents.shape, generator=torch.Generator().manual_seed(0)).to(latents)
+        (back,) = torch.autograd.grad(latents, leaf, grad_outputs=probe)
+        gain = float(back.double().square().sum()) / latents.numel()
+        if not (math.isfinite(gain) and gain > 0.0):
+            raise PriorError(f"the encoder of the prior {self._prior.name!r} has a gradient of size {gain:g}")
+        return gain
 
     def _pull(self, video: Tensor) -> tuple[Tensor, Tensor]:
         """The gradient at the pixels of each view, and the distance to what is believed; one view at a time, as memory is what is short."""

@@ -140,13 +140,29 @@ def test_the_pull_at_the_pixels_is_the_encoders_transpose_times_the_distance(rig
         view = PixelView(body, oracle.scene, (prior, prior.parse("a walk", "quadruped")), OPTIONS.settled("pixels", 1.0), Stage())
         coefficients = body.still().requires_grad_()
         view.begin(Look(coefficients, times, samples, 0.5, torch.Generator().manual_seed(3)))
-        pull, distance = view._pull(view.film(body.pose(coefficients, samples)).detach())
+        pull, distance = view._pull(view.film(body.pose(coefficients, samples), view._shot).detach())
         # z - x0 = 1 everywhere and J = 2: the mean over the numbers of a view, then over the views
         torch.testing.assert_close(pull, torch.full_like(pull, 2.0 / pull.numel()))
         assert float(distance) == pytest.approx(0.5)
         assert prior.graphs == expected
         gradients.append(pull)
     assert torch.equal(*gradients)
+
+
+def test_the_gradient_does_not_depend_on_the_scale_of_latents(rig: Rig, known: KnownMotion, oracle: OraclePrior) -> None:
+    body = CurveBody(rig, tokens_of(rig), CurveBasis(1.0, 4.0, loop=True), seen=True)
+    times = np.arange(FRAMES) / FRAMES
+    gradients = []
+    for gain in (1.0, 0.01, 30.0):
+        scaled = replace(oracle, encoder=lambda pixels, gain=gain: gain * pixels)
+        view = PixelView(body, oracle.scene, (scaled, scaled.parse("a walk", "quadruped")), OPTIONS.settled("pixels", 1.0), Stage())
+        coefficients = body.still().requires_grad_()
+        view.begin(Look(coefficients, times, body.sample(times), 0.5, torch.Generator().manual_seed(3)))
+        view.loss(body.pose(coefficients, body.sample(times))).backward()
+        gradients.append(coefficients.grad)
+    scale = float(gradients[0].abs().max())
+    for other in gradients[1:]:
+        torch.testing.assert_close(other, gradients[0], atol=0.05 * scale, rtol=0.05)  # one random probe tells the gain to a few per cent
 
 
 def test_a_prior_that_believes_in_no_numbers_is_refused(rig: Rig, known: KnownMotion, oracle: OraclePrior) -> None:
