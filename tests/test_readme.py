@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -33,7 +34,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "akd_sdk" / "priors" / "mini" / "CARD.md")
 
 
-def test_the_python_example_runs_and_prints_its_report(
+def test_the_python_examples_run_and_print_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -43,6 +44,12 @@ def test_the_python_example_runs_and_prints_its_report(
     exec(compile(example, "README.md", "exec"), {})
     assert (tmp_path / "out" / "dog_trot.glb").stat().st_size > 10_000
     assert "'a dog trotting' understood as: trot" in capsys.readouterr().out
+    (filming,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(filming, "how-it-works.md", "exec"), names)
+    assert names["film"].shape == (1, names["motion"].frames, 96, 128, 3)
+    assert float(names["film"].detach().std()) > 0.05
+    assert float(names["world"].grad.abs().max()) > 0.0
 
 
 def test_every_command_is_shown_and_nothing_else() -> None:

@@ -58,6 +58,10 @@ def test_gigabytes_to_fetch_are_those_that_are_told_when_weights_are_missing() -
     assert {int(gb) for gb in fetched} == told
 
 
+def test_every_published_checkpoint_can_be_found() -> None:
+    assert [row.repository for family in FAMILIES.values() for row in family.published.values() if f"`{row.repository}`" not in PAGE] == []
+
+
 def test_sums_and_hours_follow_from_the_counts() -> None:
     hours = dict(re.findall(r"^\| (`[\w.-]+`, [\dx]+) \| [^|]+ \| ([\d.]+ (?:h|min)) \|", PAGE, flags=re.MULTILINE))
     for model, clip, (guess, once, back, recomputed, quickest, leanest) in COUNTS:
