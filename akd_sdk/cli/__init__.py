@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from akd_sdk.errors import AkdError
 
 __all__ = ["main"]
 
 DONE, REFUSED, INTERRUPTED = 0, 2, 130
+ENDING = ("SIGTERM", "SIGHUP")
+"""What job schedulers and closed terminals send: as Ctrl-C it leaves a checkpoint and no half-made output."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,10 +23,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     `argv` are the words after `akd`, by default those of the process. A bug passes through as the exception that it is.
     """
     try:
-        return _run(argv)
+        with _endings_interrupt():
+            return _run(argv)
     except KeyboardInterrupt:  # while the program is loaded; later typer sees to it
         print("error: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+@contextmanager
+def _endings_interrupt() -> Iterator[None]:
+    """Signals of ENDING interrupt the block as Ctrl-C does, those that are not handled or ignored otherwise."""
+    mine = threading.current_thread() is threading.main_thread()  # no other may handle signals
+    numbers = [getattr(signal, name) for name in ENDING if mine and hasattr(signal, name)]
+    taken = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in taken:
+            signal.signal(number, signal.default_int_handler)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -56,7 +56,8 @@ def test_a_video_model_makes_a_clip_a_preview_and_a_report_that_says_how(
         assert getattr(preview, "n_frames", 1) > 10
 
 
-def test_an_interrupted_command_is_taken_up_by_resume(weights: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_is_taken_up_by_resume(ending: signal.Signals, weights: Path, tmp_path: Path) -> None:
     run = [sys.executable, "-u", "-c", "import sys; from akd_sdk.cli import main; sys.exit(main())"]
     words = [*command(weights, tmp_path / "out"), "--no-sheet"]
     with subprocess.Popen([*run, *words, "--steps", "500"], stderr=subprocess.PIPE, text=True, cwd=SAMPLES.parent) as process:
@@ -66,7 +67,7 @@ def test_an_interrupted_command_is_taken_up_by_resume(weights: Path, tmp_path: P
                 break
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(3.0)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         told = process.stderr.read()
         assert process.wait(60) == 130
     assert "--resume" in told
