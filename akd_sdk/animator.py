@@ -16,7 +16,7 @@ from akd_sdk import reporting
 from akd_sdk.distill import DistillOptions, distill
 from akd_sdk.errors import AkdError
 from akd_sdk.exporters import Clip, export
-from akd_sdk.gait import find_contacts, lock_feet, measure, set_down, with_travel
+from akd_sdk.gait import find_contacts, lock_feet, measure, set_down, travel_of_root, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
 from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
@@ -132,8 +132,8 @@ class Animator:
 
         Args:
             sentence: one action, in English: "a dog trotting", "a man walks slowly".
-            seconds: length, 0.5 to what the prior sees at once (2); longer only for loops. A looped gait gets the nearest length that
-                holds whole strides.
+            seconds: length, 0.5 to what the prior sees at once (mini: 2); longer only for loops. Of mini a looped gait gets the nearest
+                length that holds whole strides.
             loop: the last frame is the first pose, moved on by the travel.
             fps: frames a second.
             name: of the clip; by default made of the words understood.
@@ -162,7 +162,8 @@ class Animator:
             progress(Progress("locking feet", DISTILL_SHARE))
             provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": akd_sdk.__version__}
             raw = set_down(self.rig, motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance))
-            raw = with_travel(self.rig, raw)
+            found = travel_of_root(self.rig, raw) if self.prior.observes == "pixels" else None  # on tracks the feet tell
+            raw = with_travel(self.rig, raw, found)
             motion = lock_feet(self.rig, raw, find_contacts(self.rig, raw))
             progress(Progress("locking feet", 1.0))
         with watch.stage("measuring"):

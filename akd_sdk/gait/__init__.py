@@ -4,7 +4,7 @@ from akd_sdk.gait.contacts import find_contacts
 from akd_sdk.gait.edits import repeat, resample
 from akd_sdk.gait.locking import lock_feet
 from akd_sdk.gait.metrics import GaitFit, MotionMetrics, measure
-from akd_sdk.gait.travel import Travel, estimate_travel, in_place, set_down, with_travel
+from akd_sdk.gait.travel import Travel, estimate_travel, in_place, set_down, travel_of_root, with_travel
 
 __all__ = [
     "GaitFit",
@@ -18,5 +18,6 @@ __all__ = [
     "repeat",
     "resample",
     "set_down",
+    "travel_of_root",
     "with_travel",
 ]

@@ -76,6 +76,11 @@ def estimate_travel(rig: Rig, motion: Motion) -> Travel:
     return Travel(integrate(0.5 * (twists[1:] + twists[:-1]), 1.0 / motion.fps), False)
 
 
+def travel_of_root(rig: Rig, motion: Motion) -> Travel:
+    """The travel of a motion whose root goes where it should, however little that is, whatever its feet ask for."""
+    return Travel(_root_path(rig, motion, world_from_motion(rig.skeleton, motion))[0], True)
+
+
 def with_travel(rig: Rig, motion: Motion, travel: Travel | None = None) -> Motion:
     """The motion going over the ground: everything that hangs on the pelvis is moved by the travel, ancestors stay.
 
@@ -129,26 +134,31 @@ def in_place_world(rig: Rig, motion: Motion, travel: Travel) -> Array:
 
 def _root_travel(rig: Rig, motion: Motion, world: Array) -> Array | None:
     """The travel (frames, 3) of a root that goes somewhere, None if it stays."""
+    path, (span_m, span_rad) = _root_path(rig, motion, world)
+    return None if span_m < TRAVELS_LEGS * leg_length(rig) and span_rad < TRAVELS_RAD else path
+
+
+def _root_path(rig: Rig, motion: Motion, world: Array) -> tuple[Array, tuple[float, float]]:
+    """The root's smoothed path (frames, 3) since its first frame, and what it spans, metres and radians."""
     sigma = 0.5 * _stride_s(rig) * motion.fps
     place = motion.root[:, [0, 2]]
     yaw = _yaw(rig, world)
     smooth = _low_pass(np.column_stack([place, yaw]), sigma)
     span = np.ptp(smooth, axis=0)
-    if np.hypot(span[0], span[1]) < TRAVELS_LEGS * leg_length(rig) and span[2] < TRAVELS_RAD:
-        return None
-    if span[2] < TRAVELS_RAD:
+    spans = float(np.hypot(span[0], span[1])), float(span[2])
+    if spans[1] < TRAVELS_RAD:
         smooth[:, 2] = yaw = np.zeros(len(yaw))
     if motion.loop:
         turn = yaw[-1] - yaw[0]
         first, last = motion.root[0], motion.root[-1]
         turned = ground_matrices(np.array([[0.0, 0.0, turn]]))[0, :3, :3] @ first
         step = np.array([last[0] - turned[0], last[2] - turned[2], turn])
-        return np.asarray(exponential(np.linspace(0.0, 1.0, motion.frames)[:, None] * logarithm(step)))
+        return np.asarray(exponential(np.linspace(0.0, 1.0, motion.frames)[:, None] * logarithm(step))), spans
     path = smooth - smooth[0] * np.array([0.0, 0.0, 1.0])
     start = np.array([smooth[0, 0], 0.0, smooth[0, 1]])
     turned = ground_matrices(np.column_stack([np.zeros((len(path), 2)), path[:, 2]]))[:, :3, :3] @ start
     path[:, :2] -= turned[:, [0, 2]]
-    return np.asarray(path)
+    return np.asarray(path), spans
 
 
 def _yaw(rig: Rig, world: Array) -> Array:
