@@ -1,7 +1,8 @@
 """A video prior that knows the answer: whatever it is shown, it believes in the video of one motion, filmed by its own cameras.
 
-It stands for a video model that is certain. It sees no more of the optimised body than a model would: its cameras follow the known
-motion, not the body, so that travel shows in the ground alone.
+It stands for a video model that is certain, and more than a model can be: it is told the direction of the camera and the phase of the
+window, and does not look at the noisy latents. Of the optimised body it knows nothing: its cameras follow the known motion, so that
+travel shows in the ground alone.
 """
 
 from __future__ import annotations
