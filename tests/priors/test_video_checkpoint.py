@@ -208,6 +208,8 @@ def test_nothing_is_fetched_unless_it_is_allowed(monkeypatch: pytest.MonkeyPatch
         load(None, "cogvideox")
     with pytest.raises(BackendError, match=r"no such folder of weights; give the folder of a checkpoint such as .*15 GB"):
         load(tmp_path / "missing")
+    with pytest.raises(BackendError, match="no such folder of weights"):
+        load(tmp_path / ("y" * 5000))
 
 
 def test_what_is_fetched_is_what_is_read(monkeypatch: pytest.MonkeyPatch, whole: Path) -> None:

@@ -103,7 +103,7 @@ def _folder(family: Family, weights: str | Path | None, allow_download: bool) ->
     if weights is None and not allow_download:
         hint = f"give --weights FOLDER with a checkpoint such as {have}, or --allow-download to fetch the first"
         raise BackendError(f"{family.title} comes without weights", "weights", hint)
-    if weights is not None and Path(weights).is_dir():
+    if weights is not None and os.path.isdir(weights):  # not Path.is_dir, which raises for names that are too long
         return Path(weights)
     name = first.repository if weights is None else Path(weights).as_posix()
     if not allow_download:
