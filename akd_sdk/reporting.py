@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -77,6 +78,8 @@ def distillation(prior: Prior | VideoPrior, prompt: Prompt, options: DistillOpti
         views=options.views or 0,
         guidance=prompt.guidance,
         rate=options.rate,
+        rate_decay=options.rate_decay,
+        bandwidth_hz=options.bandwidth_hz,
         t_range=options.pixels.t_range if pixels or options.mode == "random-t" else (1.0, 0.0),
         weights={name: float(getattr(source, name)) for name in names},
         filming=_filming(prior, options) if isinstance(prior, VideoPrior) else None,
@@ -93,6 +96,8 @@ def _filming(prior: VideoPrior, options: DistillOptions) -> Filming:
         look=options.pixels.look,
         gaussians=options.pixels.gaussians,
         ground=options.pixels.ground,
+        stages=tuple(asdict(stage) for stage in options.pixels.stages),
+        unlock=options.pixels.unlock,
         elevation_deg=options.pixels.elevation_deg,
         device=prior.device,
         notes=prior.notes,

@@ -90,6 +90,9 @@ class Filming(Schema):
         look: "surface", the skin, or "bones".
         gaussians: how many cover the skin, where that is what is seen.
         ground: whether there was a checkerboard.
+        stages: parts of the run, each with `size`, a share of the picture, `tile`, heights of the character, and `effort`, what that
+            weight was multiplied by.
+        unlock: share of the steps after which all functions of the curves were free.
         elevation_deg: range of camera elevations.
         device: where videos and latents were.
         notes: memory and how it was used, one line each.
@@ -102,6 +105,8 @@ class Filming(Schema):
     look: str
     gaussians: int
     ground: bool
+    stages: tuple[dict[str, float], ...]
+    unlock: float
     elevation_deg: tuple[float, float]
     device: str
     notes: tuple[str, ...] = ()
@@ -117,7 +122,8 @@ class Distillation(Schema):
         inner: optimiser steps a level.
         views: cameras a step.
         guidance: weight of the sentence, 1 is none.
-        rate: learning rate.
+        rate: learning rate, which fell to `rate_decay` of it over the second half of the steps.
+        bandwidth_hz: highest frequency of the curves.
         t_range: highest and lowest time.
         weights: of the losses beside the belief, by name.
         filming: on pixels only.
@@ -130,6 +136,8 @@ class Distillation(Schema):
     views: int
     guidance: float
     rate: float
+    rate_decay: float
+    bandwidth_hz: float
     t_range: tuple[float, float]
     weights: dict[str, float]
     filming: Filming | None = None

@@ -31,8 +31,12 @@ class Stage:
     """
 
     size: float = 1.0
-    tile: float = 0.4
+    tile: float = 0.5
     effort: float = 1.0
+
+
+COARSE_TO_FINE: Final = (Stage(tile=2.0, effort=100.0), Stage(tile=1.0, effort=10.0), Stage(tile=0.5))
+"""Large tiles first, since small ones look alike from a tile further on; and limbs that are hardly seen yet stay near rest."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class PixelOptions:
         gaussians: how many cover the skin.
         look: "surface", the character itself, or "bones", its bones coloured by kinematic group.
         ground: whether there is a checkerboard to see.
-        stages: coarse to fine; models have one size, so the default is one stage.
+        stages: coarse to fine; of one size, as models have one.
         elevation_deg: range of camera elevations.
         t_range: highest and lowest time asked for: times fall from the first to the second, or are drawn between them.
         smoothness: weight of AKD's smoothness loss, the mean size of the change of angular velocity, rad/s² (methods of AKD: second
@@ -59,7 +63,7 @@ class PixelOptions:
     gaussians: int = 2000
     look: str = "surface"
     ground: bool = True
-    stages: tuple[Stage, ...] = (Stage(),)
+    stages: tuple[Stage, ...] = COARSE_TO_FINE
     elevation_deg: tuple[float, float] = (5.0, 20.0)
     t_range: tuple[float, float] = (0.98, 0.02)
     smoothness: float = 1e-6

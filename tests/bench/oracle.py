@@ -68,7 +68,7 @@ def rows(names: list[str]) -> list[Row]:
     made = {
         "pixels": lambda: Row("pixels", bones),
         "skin": lambda: Row("pixels, skin instead of bones", surface),
-        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 9, 0.5, random_encoder()),
+        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 9, 2 / 3, random_encoder()),
         "no-ground": lambda: Row("no checkerboard", replace(bones, ground=False)),
         "no-smoothness": lambda: Row("no smoothness", replace(bones, smoothness=0.0)),
     }

@@ -44,7 +44,17 @@ def report() -> Report:
         warnings=("nothing is known of 'purple'",),
         clip=ClipFacts(name="trot", frames=61, fps=30.0, seconds=2.0, loop=True, travel_m=3.5),
         distillation=Distillation(
-            observes="tracks", mode="mas", steps=40, inner=12, views=6, guidance=2.5, rate=0.04, t_range=(1.0, 0.0), weights={"twist": 0.02}
+            observes="tracks",
+            mode="mas",
+            steps=40,
+            inner=12,
+            views=6,
+            guidance=2.5,
+            rate=0.04,
+            rate_decay=0.02,
+            bandwidth_hz=5.5,
+            t_range=(1.0, 0.0),
+            weights={"twist": 0.02},
         ),
         after=metrics,
         versions={"akd-sdk": "0.1.0"},
