@@ -69,6 +69,7 @@ class Animator:
         self.seed = seed
         self._height = height
         self._report: Report | None = None
+        self.checkpoint: Path | None = None
         self._watch = _Stopwatch()
 
     @classmethod
@@ -124,6 +125,7 @@ class Animator:
         how: DistillOptions | None = None,
         guidance: float | None = None,
         resume: bool = False,
+        keep: bool = False,
         progress: ProgressCallback = ignore,
     ) -> Motion:
         """The character doing what the sentence says, walking over the ground with its feet locked to it.
@@ -140,6 +142,8 @@ class Animator:
             how: mode, steps, views and weights of the distillation; not its `seconds`, `loop` and `fps`, which are given here.
             guidance: weight of the sentence against the unconditioned prior; None: the prior's own.
             resume: go on from where the same call was interrupted.
+            keep: leave the checkpoint of the finished call too, as `checkpoint`, until `discard_checkpoint` is called: hours of a video
+                model are not lost to what is done with them.
             progress: told how far the work is; may raise to stop it.
 
         Raises:
@@ -157,17 +161,18 @@ class Animator:
         watch = _Stopwatch(dict(self._watch.seconds))
         with watch.stage("distilling"):
             told = between(progress, 0.0, DISTILL_SHARE)
-            made = distill(self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=told, resume=resume)
+            made = distill(self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=told, resume=resume, keep=True)
+        self.checkpoint = made.checkpoint
         with watch.stage("feet"):
             progress(Progress("locking feet", DISTILL_SHARE))
             provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": akd_sdk.__version__}
-            raw = set_down(self.rig, motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance))
-            found = travel_of_root(self.rig, raw) if self.prior.observes == "pixels" else None  # on tracks the feet tell
-            raw = with_travel(self.rig, raw, found)
+            raw = self._over_ground(motion_from_curves(self.rig, made.curves, name or clip_name(prompt), provenance))
             motion = lock_feet(self.rig, raw, find_contacts(self.rig, raw))
             progress(Progress("locking feet", 1.0))
         with watch.stage("measuring"):
             before, after = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
+        if not keep:
+            self.discard_checkpoint()
         unknown = () if not prompt.unknown else (f"not understood: {', '.join(prompt.unknown)}",)
         self._report = Report(
             source=reporting.source_file(self.rig.source.path),
@@ -186,6 +191,17 @@ class Animator:
             seconds=watch.seconds,
         )
         return motion
+
+    def _over_ground(self, motion: Motion) -> Motion:
+        """A distilled motion on the ground, travelling: as pixels showed it, or on tracks as its feet tell."""
+        lowered = set_down(self.rig, motion)
+        return with_travel(self.rig, lowered, travel_of_root(self.rig, lowered) if self.prior.observes == "pixels" else None)
+
+    def discard_checkpoint(self) -> None:
+        """Remove the checkpoint that `animate` was told to keep, where there is one."""
+        if self.checkpoint is not None:
+            self.checkpoint.unlink(missing_ok=True)
+            self.checkpoint = None
 
     def export(self, motion: Motion, path: str | PathLike[str], *, root_mode: str = "hips", force: bool = False) -> Path:
         """Write a motion; the suffix chooses the format (.glb, .usda, .usdc, .usd, .usdz, .bvh).

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -100,22 +102,25 @@ def animate(
     suffixes = _suffixes(formats)
     from akd_sdk.animator import Animator, clip_name
     from akd_sdk.distill import DistillOptions, PixelOptions
+    from akd_sdk.priors.prior import VIDEO as VIDEO_MODELS
 
     video = _video_options(prior, _Asked(device, memory, size, frames, gaussians, allow_download), guidance)
-    animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height, video=video)
     pixels = PixelOptions() if gaussians is None else PixelOptions(gaussians=gaussians)
     how = DistillOptions(seconds=seconds, loop=loop, fps=fps, mode=mode, steps=steps, views=views, pixels=pixels)
+    if prior in VIDEO_MODELS:  # whose weights are gigabytes to read: what can be told without them is told first
+        how.settled("pixels", math.inf)
+    animator = Animator.open(file, prior=prior, weights=weights, seed=seed, height=height, video=video)
     how.settled(animator.prior.observes, animator.prior.frames / animator.prior.fps)
     for note in getattr(animator.prior, "notes", ()):
         typer.echo(note, err=True)
     understood = animator.understand(prompt)
     name = name or clip_name(understood)
     files = _Files(output_stem(animator.rig.name, name), suffixes, sheet, preview)
-    with together(output, files.names, force=force) as work, progress_bar() as bar:
+    with _kept_until_written(animator), together(output, files.names, force=force) as work, progress_bar() as bar:
         typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
         making, writing = between(bar, 0.0, MAKING_SHARE), between(bar, MAKING_SHARE, 1.0)
         motion = animator.animate(
-            prompt, seconds=seconds, loop=loop, fps=fps, name=name, how=how, guidance=guidance, resume=resume, progress=making
+            prompt, seconds=seconds, loop=loop, fps=fps, name=name, how=how, guidance=guidance, resume=resume, keep=True, progress=making
         )
         _write(animator, motion, files, work, writing)
         report = animator.report.model_copy(update={"files": listing(work, output)})
@@ -128,6 +133,18 @@ def animate(
     say(report.summary())
     for written in (*(written.path for written in report.files), output / files.report):
         say(f"wrote {written}")
+
+
+@contextmanager
+def _kept_until_written(animator: Animator) -> Iterator[None]:
+    """What was distilled stays in its checkpoint until all outputs are in their place."""
+    try:
+        yield
+    except (KeyboardInterrupt, AkdError):
+        if animator.checkpoint is not None:
+            warn(f"the motion is made; --resume takes it up from {animator.checkpoint}")
+        raise
+    animator.discard_checkpoint()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import torch
 
 from akd_sdk.distill.optimise import CurveOptimiser, State
 from akd_sdk.distill.options import DistillOptions
-from akd_sdk.errors import PriorError
+from akd_sdk.errors import AkdError, PriorError
 from akd_sdk.priors import Prior, Prompt, VideoPrior
 from akd_sdk.rig import Rig
 
@@ -66,15 +66,18 @@ class Checkpoint:
         return keep
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Work that leaves its last state in the file where it is interrupted, and no file where it ends well."""
+    def kept(self, *, finished: bool) -> Iterator[None]:
+        """Work that leaves its last state in the file where it is interrupted or refused; where it ends well, with `finished`, the state
+        that it ended in, else no file."""
         try:
             yield
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, AkdError):
             if self.write() and self._state is not None:
                 _LOG.warning("interrupted at step %d; resume (--resume) goes on from %s", self._state["done"], self._path)
             raise
-        if self._path is not None:
+        if finished:
+            self.write()
+        elif self._path is not None:
             self._path.unlink(missing_ok=True)
 
     def write(self) -> bool:

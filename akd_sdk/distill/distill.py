@@ -39,6 +39,7 @@ class Distilled:
         strides: whole strides in the clip; 0 where the action is no gait or the clip no loop.
         options: all that was chosen, by the caller or by default.
         notes: what the user should know, one line each.
+        checkpoint: where the finished run is kept, where that was asked for.
     """
 
     curves: JointCurves
@@ -46,6 +47,7 @@ class Distilled:
     strides: int
     options: DistillOptions
     notes: tuple[str, ...] = ()
+    checkpoint: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,14 @@ def distill(
     progress: ProgressCallback = ignore,
     checkpoint: Path | None = None,
     resume: bool = False,
+    keep: bool = False,
 ) -> Distilled:
     """Joint curves of a rig doing what the prompt says.
 
     The same seed and versions give the same curves. An interrupted run (KeyboardInterrupt, also from `progress`) leaves a checkpoint,
     `checkpoint` or a file in the user's cache folder; with `resume` the same call goes on from it and ends in the same curves as if it
-    had not been interrupted.
+    had not been interrupted. With `keep` the finished run leaves one too, from which `resume` has the result at once: for those who have
+    more to do with it, and remove it then.
 
     Raises:
         PromptError: a length that cannot be made. PriorError: nothing to resume, or a prior that believes in no numbers.
@@ -136,11 +140,13 @@ def distill(
         BackendError: not enough memory.
     """
     options = (options or DistillOptions()).settled(prior.observes, prior.frames / prior.fps)
-    kept = Checkpoint(checkpoint or checkpoint_path(rig, prior, prompt, options, seed))
+    path = checkpoint or checkpoint_path(rig, prior, prompt, options, seed)
+    kept = Checkpoint(path)
     generator = torch.Generator().manual_seed(seed)
     job = _Job(rig, tokens, prior, prompt, options, generator, kept, kept.read() if resume else None)
-    with _one_thread(), kept.kept():
-        return _loop(job, progress) if options.loop else _once(job, progress)
+    with _one_thread(), kept.kept(finished=keep):
+        made = _loop(job, progress) if options.loop else _once(job, progress)
+    return replace(made, checkpoint=path) if keep else made
 
 
 @contextmanager

@@ -127,3 +127,23 @@ def test_a_sheet_may_be_drawn_by_splats(tmp_path: Path, capsys: pytest.CaptureFi
     assert "mesh" in capsys.readouterr().err
     report = json.loads((out / "biped_walk.report.json").read_text())
     assert (report["distillation"]["mode"], report["distillation"]["steps"]) == ("annealed", 5)
+
+
+def test_what_was_distilled_is_not_lost_when_writing_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quick = ["--mode", "annealed", "--steps", "5", "--no-sheet"]
+    words = ["animate", str(SAMPLES / "biped.glb"), "a walk", "-o", str(tmp_path / "out"), *quick]
+
+    def interrupted(*_: object, **__: object) -> Path:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("akd_sdk.animator.export", interrupted)
+        assert main(words) == 130
+    assert "--resume" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    (kept,) = (tmp_path / "cache" / "akd-sdk").iterdir()
+    assert main([*words, "--resume"]) == 0
+    assert not kept.exists()
+    assert (tmp_path / "out" / "biped_walk.glb").is_file()

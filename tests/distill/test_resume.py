@@ -132,3 +132,17 @@ def test_a_cache_that_cannot_be_written_stops_no_work(prior: Prior, tmp_path: Pa
     with pytest.raises(KeyboardInterrupt):
         distill(rig, tokens, prior, prompt, OPTIONS["annealed"], progress=stop_after(2), checkpoint=blocker / "kept.pt")
     assert "no checkpoint could be written" in caplog.text
+
+
+def test_a_finished_run_that_is_kept_gives_its_result_at_once(prior: Prior, tmp_path: Path) -> None:
+    rig, tokens = drawn_rig(12, "quadruped")
+    prompt = prior.parse("an animal trots", "quadruped")
+    file = tmp_path / "kept.pt"
+    whole = distill(rig, tokens, prior, prompt, OPTIONS["mas"], seed=5, checkpoint=file, keep=True)
+    assert whole.checkpoint == file
+    assert file.is_file()
+    told: list[Progress] = []
+    again = distill(rig, tokens, prior, prompt, OPTIONS["mas"], seed=5, checkpoint=file, resume=True, progress=told.append)
+    np.testing.assert_array_equal(again.curves.angles, whole.curves.angles)
+    assert not told
+    assert not file.exists()
