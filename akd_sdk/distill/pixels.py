@@ -3,7 +3,7 @@
 With `z = encode(video)` and the belief `x0` about `a z + s noise`, score distillation's gradient is `J^T (z - x0)`, J the Jacobian of
 `encode(film(pose))`. It is taken in two halves: through the encoder to the pixels, view by view, then through the film to the pose.
 Latents have whatever scale their makers chose, and what curves are held to must not weigh more or less for it: the gradient is divided by
-the encoder's mean square gain, so that it is in units of pixels.
+the encoder's gain, found once by a small move of the body, so that it is in units of pixels.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from akd_sdk.views.shot import Shot
 
 PROBE_AZIMUTH, PROBE_ELEVATION = 0.8, 0.2
 """Radians; from where the encoder's gain is probed."""
+PROBE_RAD = 0.05
+"""Of the coefficients of the move with which it is probed."""
+SMALLEST = 1e-30
 MULTIPLE = 8
 """Sides of pictures smaller than the prior's own are multiples of so many pixels."""
 
@@ -73,21 +76,23 @@ class PixelView:
         world = world_of(pose.turns, pose.positions, self._rest)
         return self._scene.film(world, shot, pose.positions[:, self._pelvis])
 
+    @torch.no_grad()
     def _encoders_gain(self) -> float:
-        """Mean square of the encoder's Jacobian, `|J|² / numbers of a latent`, by one random probe at the rest pose: 1 where latents are
-        the pixels. A resumed run finds the same."""
+        """How much a small move of the body changes latents, mean square against that of its pixels: 1 where latents are the pixels.
+
+        The body is at rest, and moved a little at random, always alike: a resumed run finds the same.
+        """
         times = np.arange(self._prior.frames) / self._prior.fps
         camera = Cameras(torch.tensor([PROBE_AZIMUTH]), torch.tensor([PROBE_ELEVATION]))
         shot = Shot(camera, torch.from_numpy(times), self._size, self._tile_m)
-        with torch.no_grad():
-            video = self.film(self._body.pose(self._body.still(), self._body.sample(times)), shot)
-        leaf = video.requires_grad_()
-        latents = self._prior.encode(leaf)
-        probe = torch.randn(latents.shape, generator=torch.Generator().manual_seed(0)).to(latents)
-        (back,) = torch.autograd.grad(latents, leaf, grad_outputs=probe)
-        gain = float(back.double().square().sum()) / latents.numel()
+        still = self._body.still()
+        moved = PROBE_RAD * torch.randn(still.shape, generator=torch.Generator().manual_seed(0))
+        videos = [self.film(self._body.pose(given, self._body.sample(times, np.zeros_like(times))), shot) for given in (still, moved)]
+        pixels = float((videos[1] - videos[0]).double().square().mean())
+        latents = [self._prior.encode(video).double() for video in videos]
+        gain = float((latents[1] - latents[0]).square().mean()) / max(pixels, SMALLEST)
         if not (math.isfinite(gain) and gain > 0.0):
-            raise PriorError(f"the encoder of the prior {self._prior.name!r} has a gradient of size {gain:g}")
+            raise PriorError(f"the encoder of the prior {self._prior.name!r} does not tell a moved body from a still one")
         return gain
 
     def _pull(self, video: Tensor) -> tuple[Tensor, Tensor]:
