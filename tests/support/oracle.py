@@ -22,6 +22,9 @@ from akd_sdk.rig import Rig
 from akd_sdk.splat import Scene
 from akd_sdk.views.shot import Shot
 
+RESIDUAL = 0.1
+"""What the random weights at the end of residual branches are multiplied by."""
+
 
 class KnownMotion:
     """A loop of joint curves that can be asked about at any time; it travels steadily beside its periodic part."""
@@ -89,12 +92,22 @@ class OraclePrior:
 
 
 def random_encoder(seed: int = 0) -> Callable[[Tensor], Tensor]:
-    """The encoder of a small CogVideoX autoencoder with random weights: videos (views, frames, h, w, 3) in 0..1 to latents."""
+    """The encoder of a small CogVideoX autoencoder with random weights: videos (views, frames, h, w, 3) in 0..1 to latents, half as wide
+    and high.
+
+    Channels are mixed at random, but kernels are smooth and residual branches small, as trained ones are: kernels of white noise fold all
+    detail onto few numbers, and what is left of the gradient of a distance (its cosine with the way to go is .02) leads nowhere.
+    """
     from diffusers import AutoencoderKLCogVideoX
 
     torch.manual_seed(seed)
-    vae = AutoencoderKLCogVideoX(block_out_channels=(8, 8, 16, 16), layers_per_block=1, latent_channels=16, norm_num_groups=2)
-    vae = vae.eval().requires_grad_(False)
+    down, up = ("CogVideoXDownBlock3D",) * 2, ("CogVideoXUpBlock3D",) * 2
+    sizes = {"block_out_channels": (8, 8), "layers_per_block": 1, "latent_channels": 16, "norm_num_groups": 2}
+    vae = AutoencoderKLCogVideoX(down_block_types=down, up_block_types=up, **sizes).eval().requires_grad_(False)
+    for name, module in vae.encoder.named_modules():
+        weight = getattr(module, "weight", None)
+        if weight is not None and weight.ndim >= 4:
+            weight.copy_(_smooth(weight.shape) * (RESIDUAL if name.endswith("conv2.conv") else 1.0))
 
     def encode(pixels: Tensor) -> Tensor:
         videos = (2.0 * pixels - 1.0).permute(0, 4, 1, 2, 3)
@@ -102,3 +115,12 @@ def random_encoder(seed: int = 0) -> Callable[[Tensor], Tensor]:
         return latents
 
     return encode
+
+
+def _smooth(shape: torch.Size) -> Tensor:
+    """Weights of a convolution: a random mix of channels, each with a binomial kernel."""
+    kernel = torch.ones(())
+    for side in shape[2:]:
+        line = torch.tensor([1.0, 2.0, 1.0]) / 4.0 if side == 3 else torch.full((side,), 1.0 / side)
+        kernel = kernel[..., None] * line
+    return torch.randn(shape[:2]).reshape(*shape[:2], *(1,) * kernel.ndim) / shape[1] ** 0.5 * kernel
