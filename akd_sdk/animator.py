@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import akd_sdk
 from akd_sdk import reporting
-from akd_sdk.distill import DistillOptions, distill
+from akd_sdk.distill import Distilled, DistillOptions, distill
 from akd_sdk.errors import AkdError
 from akd_sdk.exporters import Clip, export
-from akd_sdk.gait import find_contacts, lock_feet, measure, set_down, travel_of_root, with_travel
+from akd_sdk.gait import MotionMetrics, find_contacts, lock_feet, measure, set_down, travel_of_root, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
 from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
@@ -170,14 +170,23 @@ class Animator:
             motion = lock_feet(self.rig, raw, find_contacts(self.rig, raw))
             progress(Progress("locking feet", 1.0))
         with watch.stage("measuring"):
-            before, after = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
+            measured = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
         if not keep:
             self.discard_checkpoint()
+        asked = AnimateOptions(prior=self.prior.name, seconds=seconds, loop=loop, fps=fps, height_m=self._height)
+        self._report = self._described(asked, prompt, made, motion, measured).model_copy(update={"seconds": watch.seconds})
+        return motion
+
+    def _described(
+        self, asked: AnimateOptions, prompt: Prompt, made: Distilled, motion: Motion, measured: tuple[MotionMetrics, MotionMetrics]
+    ) -> Report:
+        """The report of an animation, its times aside; measured before and after feet were locked."""
+        before, after = measured
         unknown = () if not prompt.unknown else (f"not understood: {', '.join(prompt.unknown)}",)
-        self._report = Report(
+        return Report(
             source=reporting.source_file(self.rig.source.path),
             character=reporting.character(self.rig),
-            options=AnimateOptions(prior=self.prior.name, seconds=seconds, loop=loop, fps=fps, height_m=self._height),
+            options=asked,
             prompt=reporting.understanding(prompt),
             seed=self.seed,
             warnings=(*unknown, *prompt.notes, *made.notes, *reporting.doubts(prompt.action, motion, after)),
@@ -188,9 +197,8 @@ class Animator:
             before=reporting.metrics(before),
             after=reporting.metrics(after),
             versions=dict(reporting.versions(pixels=self.prior.observes == "pixels")),
-            seconds=watch.seconds,
+            seconds={},
         )
-        return motion
 
     def _over_ground(self, motion: Motion) -> Motion:
         """A distilled motion on the ground, travelling: as pixels showed it, or on tracks as its feet tell."""
