@@ -119,11 +119,13 @@ class DistillOptions:
     pixels: PixelOptions = field(default_factory=PixelOptions)
 
     def checked(self, window_s: float) -> DistillOptions:
-        """These options, or the error that names the first that cannot be; `window_s` is what the prior sees at once."""
+        """These options, or the error that names the first that cannot be; `window_s` is what the prior sees at once, infinite
+        where that is not known yet."""
+        span = f"give {SHORTEST_S:g} to {window_s:g}" if math.isfinite(window_s) else f"give {SHORTEST_S:g} or more"
         if not math.isfinite(self.seconds) or self.seconds <= 0.0:
-            raise PromptError(f"{self.seconds:g} is no length", "--seconds", f"give {SHORTEST_S:g} to {window_s:g}")
+            raise PromptError(f"{self.seconds:g} is no length", "--seconds", span)
         if self.seconds < SHORTEST_S:
-            raise PromptError(f"{self.seconds:g} s is too short for a motion", "--seconds", f"give {SHORTEST_S:g} to {window_s:g}")
+            raise PromptError(f"{self.seconds:g} s is too short for a motion", "--seconds", span)
         if self.seconds > window_s and not self.loop:
             raise PromptError(
                 f"{self.seconds:g} s is longer than the {window_s:g} s that the prior sees at once",

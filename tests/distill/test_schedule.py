@@ -80,3 +80,8 @@ def test_options_that_cannot_be_are_named(options: DistillOptions, observes: str
     with pytest.raises(AkdError) as refused:
         options.settled(observes, 2.0)
     assert refused.value.path == path
+
+
+def test_before_a_prior_is_read_a_length_that_is_too_short_has_no_upper_end() -> None:
+    with pytest.raises(AkdError, match=r"give 0\.5 or more"):
+        DistillOptions(seconds=0.1).settled("pixels", math.inf)
