@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,10 @@ from akd_sdk.sheet.ground import LEFT, RIGHT, draw_contacts, draw_ground
 from akd_sdk.sheet.raster import rasterise
 from akd_sdk.sheet.shading import shade
 from akd_sdk.sheet.shadow import floor_shadow, strip_shadow
-from akd_sdk.sheet.stage import MARGIN, Stage, stage_of
+from akd_sdk.sheet.stage import MARGIN, Stage, alike, stage_of
+
+Painter = Callable[[Stage, int, int], Image.Image]
+"""What draws a view (second) of a moment (third) on a stage."""
 
 RENDERERS: Final = ("mesh", "splat")
 """How figures are drawn: their skin with light and shadows, or as a prior sees them, by Gaussians on a checkerboard."""
@@ -31,17 +35,36 @@ LONGEST_NAME = 300
 TITLE = 40
 FAR_DEPTHS = (0.1, 0.35)
 """For each view, the share of the height behind the middle of the body at which colours have faded as much as they will."""
+BEFORE_AFTER = ("untracked", "tracked")
+"""What the rows of two motions are called."""
 PAPER, INK, PALE = (250, 250, 250), (40, 42, 46), (110, 112, 118)
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A row of pictures: a view of a motion, and its name."""
+
+    stage: Stage
+    draw: Painter
+    view: int
+    name: str
+
+
 def contact_sheet(
-    rig: Rig, motion: Motion, *, columns: int = 12, cell: tuple[int, int] = (300, 370), renderer: str = "mesh"
+    rig: Rig,
+    motion: Motion,
+    *,
+    before: Motion | None = None,
+    columns: int = 12,
+    cell: tuple[int, int] = (300, 370),
+    renderer: str = "mesh",
 ) -> Image.Image:
     """The character at `columns` moments of a motion, one row from its right side and one from three quarters, six a block.
 
     All pictures share one scale and follow the travel; marks on the ground go by with it, also where a motion walks in place. Dots lie
-    below planted contact points, which are found where the motion does not say. `cell` is the width and the largest height of a picture
-    in pixels, `renderer` one of RENDERERS; Gaussians do not show what morphs.
+    below planted contact points, which are found where the motion does not say. With `before`, the motion before it was tracked, each
+    row has its like above it. `cell` is the width and the largest height of a picture in pixels, `renderer` one of RENDERERS; Gaussians
+    do not show what morphs.
     Raises RigError: no skin to draw, a motion of another skeleton; AkdError: no columns, a cell too small to see anything in, no such
     renderer; BackendError: Gaussians cannot be splatted here.
     """
@@ -49,33 +72,45 @@ def contact_sheet(
         raise AkdError(f"{columns} columns", "columns", "ask for at least one")
     if min(cell) < 80:
         raise AkdError(f"a cell of {cell[0]} x {cell[1]} pixels is too small", "cell", "ask for at least 80 x 80")
-    stage, draw = _drawn_by(renderer, rig, motion, columns, cell)
+    motions = [motion] if before is None else [before, motion]
+    rows = _rows([_drawn_by(renderer, rig, one, columns, cell) for one in motions], cell)
+    stage = rows[-1].stage
     wide, tall = stage.cell
-    views = stage.framing.views
     across = min(columns, BLOCK_COLUMNS)
     blocks = -(-columns // BLOCK_COLUMNS)
     gap = MARGIN // 2
-    size = (2 * MARGIN + across * wide + (across - 1) * gap, TITLE + MARGIN + blocks * (len(views) * (tall + gap) + MARGIN))
-    sheet = Image.new("RGB", size, PAPER)
+    block_height = len(rows) * (tall + gap) + MARGIN
+    sheet = Image.new("RGB", (2 * MARGIN + across * wide + (across - 1) * gap, TITLE + MARGIN + blocks * block_height), PAPER)
     _title(sheet, rig, motion, (stage, renderer))
     for moment in range(columns):
         block, column = divmod(moment, BLOCK_COLUMNS)
-        for view in range(len(views)):
-            top = TITLE + MARGIN // 2 + block * (len(views) * (tall + gap) + MARGIN) + view * (tall + gap)
-            picture = draw(view, moment)
-            time, name = f"{stage.framing.frames[moment] / motion.fps:.2f} s", views[view][0] if column == 0 else ""
-            _caption(picture, time, name, halo=2 if renderer == "splat" else 0)
+        for k, row in enumerate(rows):
+            picture = row.draw(row.stage, row.view, moment)
+            time = f"{row.stage.framing.frames[moment] / motion.fps:.2f} s"
+            _caption(picture, time, row.name if column == 0 else "", halo=2 if renderer == "splat" else 0)
+            top = TITLE + MARGIN // 2 + block * block_height + k * (tall + gap)
             sheet.paste(picture, (MARGIN + column * (wide + gap), top))
     return sheet
 
 
-def _drawn_by(
-    renderer: str, rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]
-) -> tuple[Stage, Callable[[int, int], Image.Image]]:
-    """The stage, and what draws a view of a moment."""
+def _rows(drawn: list[tuple[Stage, Painter]], cell: tuple[int, int]) -> list[_Row]:
+    """The rows of a block: each view of one motion, or of two in one scale, the one before tracking above the other."""
+    views = drawn[0][0].framing.views
+    if len(drawn) == 1:
+        stage, draw = drawn[0]
+        return [_Row(stage, draw, view, name) for view, (name, *_) in enumerate(views)]
+    stages = alike([stage for stage, _ in drawn], cell)
+    return [
+        _Row(stage, draw, view, f"{name}, {which}")
+        for view, (name, *_) in enumerate(views)
+        for stage, (_, draw), which in zip(stages, drawn, BEFORE_AFTER)
+    ]
+
+
+def _drawn_by(renderer: str, rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]) -> tuple[Stage, Painter]:
+    """The stage, and what draws a view of a moment on it."""
     if renderer == "mesh":
-        stage = stage_of(rig, motion, columns, cell)
-        return stage, lambda view, moment: draw_picture(stage, view, moment)
+        return stage_of(rig, motion, columns, cell), draw_picture
     if renderer == "splat":
         from akd_sdk.sheet.splats import splat_stage
 

@@ -61,8 +61,8 @@ class Distant(Canvas):
         return Pinhole(matrix[None], torch.tensor([self.scale * self.distance], dtype=torch.float32), self.size)
 
 
-def splat_stage(rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]) -> tuple[Stage, Callable[[int, int], Image.Image]]:
-    """The stage of a sheet of Gaussians, and what draws a view of a moment on it.
+def splat_stage(rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]) -> tuple[Stage, Callable[[Stage, int, int], Image.Image]]:
+    """The stage of a sheet of Gaussians, and what draws a view of a moment on it (or on one like it, of another size).
 
     Motions that walk in place walk over the ground as their feet ask for: tiles stay where they are.
     Raises as `contact_sheet` does.
@@ -77,7 +77,7 @@ def splat_stage(rig: Rig, motion: Motion, columns: int, cell: tuple[int, int]) -
     extents = np.array([np.ptp(points, axis=0) for points in stage.model.points])
     distance = DISTANCE * 0.5 * float(np.linalg.norm(extents, axis=1).max())
 
-    def draw(view: int, moment: int) -> Image.Image:
+    def draw(stage: Stage, view: int, moment: int) -> Image.Image:
         flat = stage.canvas(view, moment)
         canvas = Distant(flat.size, flat.rows, flat.centre, flat.origin, flat.scale, distance)
         with torch.no_grad():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,9 +53,24 @@ def stage_of(rig: Rig, motion: Motion, columns: int, cell: tuple[int, int], view
     model = model_of(rig, motion, [int(f) for f in frames])
     framing = replace(framing_of(rig, motion, frames), views=views)
     lows, highs = zip(*(bounds(model, framing, view) for view in range(len(views))))
+    stage = Stage(rig, model, framing, planted_points(rig, motion, framing), cell, 1.0, lows, highs)
+    return _fitted(stage, cell)
+
+
+def alike(stages: Sequence[Stage], cell: tuple[int, int]) -> list[Stage]:
+    """The same stages in one scale, with pictures of one size: two motions of a character beside each other."""
+    views = range(len(stages[0].lows))
+    lows = tuple(np.minimum.reduce([stage.lows[view] for stage in stages]) for view in views)
+    highs = tuple(np.maximum.reduce([stage.highs[view] for stage in stages]) for view in views)
+    return [_fitted(replace(stage, lows=lows, highs=highs), cell) for stage in stages]
+
+
+def _fitted(stage: Stage, cell: tuple[int, int]) -> Stage:
+    """The stage with the scale and the height of pictures that its bounds ask for; no larger than `cell`."""
+    lows, highs = stage.lows, stage.highs
     wide = max(float(high[0] - low[0]) for low, high in zip(lows, highs))
     tall = max(float(high[1] - low[1]) for low, high in zip(lows, highs))
     room = cell[1] - FOOT - 2 * MARGIN
     scale = min((cell[0] - 2 * MARGIN) / max(wide, 1e-9), room / max(tall, 1e-9))
     height = max(80, int(np.ceil(scale * tall)) + FOOT + 2 * MARGIN)
-    return Stage(rig, model, framing, planted_points(rig, motion, framing), (cell[0], height), scale, lows, highs)
+    return replace(stage, cell=(cell[0], height), scale=scale)

@@ -236,6 +236,52 @@ def test_normals_turn_with_the_body(dog: Rig) -> None:
     np.testing.assert_allclose(model.normals[1], expected, atol=1e-5)
 
 
+def lifted(motion: Motion, metres: float) -> Motion:
+    """The motion so much higher."""
+    return motion.with_(root=motion.root + np.array([0.0, metres, 0.0]))
+
+
+def rows_of(image: Image.Image, count: int) -> list[np.ndarray]:
+    """The first pictures of the rows of a sheet of one block."""
+    height = (image.height - TITLE - 2 * MARGIN) // count - MARGIN // 2
+    tops = [TITLE + MARGIN // 2 + k * (height + MARGIN // 2) for k in range(count)]
+    return [np.asarray(image)[top : top + height, MARGIN : MARGIN + CELL[0]] for top in tops]
+
+
+def test_with_a_motion_before_each_row_has_its_like_above_it_in_one_scale(dog: Rig) -> None:
+    motion = resting(dog).with_(provenance={"prompt": "a dog stands"})  # of what was made the ground is at zero, wherever its feet are
+    side_before, side, quarter_before, quarter = rows_of(contact_sheet(dog, lifted(motion, 0.3), before=motion, columns=6, cell=CELL), 4)
+    heights = [np.flatnonzero(body(picture).any(axis=1)) for picture in (side_before, side, quarter_before, quarter)]
+    assert np.ptp(heights[0]) == pytest.approx(np.ptp(heights[1]), abs=1)
+    assert np.ptp(heights[2]) == pytest.approx(np.ptp(heights[3]), abs=1)
+    coat = np.ptp(np.flatnonzero(body(side).any(axis=0)))  # nearly all of the dog
+    scale = coat / np.ptp(dog.skins[0].vertices @ dog.forward)
+    risen = heights[0][0] - heights[1][0]
+    assert risen == pytest.approx(0.3 * scale, rel=0.2), "the one that is lifted is higher, and below the one before"
+
+
+def test_pictures_of_one_motion_twice_are_the_same_but_for_their_names(dog: Rig) -> None:
+    motion = resting(dog)
+    rows = rows_of(contact_sheet(dog, motion, before=motion, columns=6, cell=CELL), 4)
+    for above, below in ((rows[0], rows[1]), (rows[2], rows[3])):
+        assert (above[24:] == below[24:]).all()
+        assert (above[:24] != below[:24]).any(), "one says that it is untracked, the other that it is tracked"
+
+
+@pytest.mark.parametrize("renderer", ["mesh", "splat"])
+def test_with_a_motion_before_a_sheet_is_twice_as_high(dog: Rig, renderer: str) -> None:
+    motion = resting(dog)
+    single = contact_sheet(dog, motion, columns=2, cell=CELL, renderer=renderer)
+    double = contact_sheet(dog, motion, before=motion, columns=2, cell=CELL, renderer=renderer)
+    assert double.width == single.width
+    assert double.height - TITLE - 2 * MARGIN == 2 * (single.height - TITLE - 2 * MARGIN)
+
+
+def test_a_motion_before_of_another_skeleton_is_refused(dog: Rig, person: Rig) -> None:
+    with pytest.raises(RigError, match="joints"):
+        contact_sheet(dog, resting(dog), before=resting(person))
+
+
 def test_a_rig_without_a_mesh_is_refused(dog: Rig) -> None:
     with pytest.raises(RigError, match="no skinned triangles"):
         contact_sheet(replace(dog, skins=()), resting(dog))

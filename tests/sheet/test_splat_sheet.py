@@ -69,7 +69,7 @@ def test_gaussians_cover_what_the_mesh_covers(samples: Path, name: str) -> None:
         seen = rasterise(canvas.place(stage.model.points[moment])[stage.model.triangles].astype(np.float32), canvas.size)
         mesh = np.zeros(canvas.size, dtype=bool)
         mesh[seen.rows, seen.columns] = True
-        painted = ndimage.binary_fill_holes(painted_over(canvas, stage.framing.tick, draw(view, moment)))
+        painted = ndimage.binary_fill_holes(painted_over(canvas, stage.framing.tick, draw(stage, view, moment)))
         inner, outer = ndimage.binary_erosion(mesh, iterations=2), ndimage.binary_dilation(mesh, iterations=3)
         assert painted[inner].mean() > 0.97
         assert painted[~outer].mean() < 0.01
@@ -109,14 +109,16 @@ def test_the_same_input_gives_the_same_sheet(dog: Rig) -> None:
 
 
 def test_travel_moves_the_tiles_and_not_the_character(dog: Rig) -> None:
-    pictures = [splat_stage(dog, moving(dog, travel_m=metres), 5, CELL)[1](0, 2) for metres in (0.0, 1.3)]
+    stages = [splat_stage(dog, moving(dog, travel_m=metres), 5, CELL) for metres in (0.0, 1.3)]
+    pictures = [draw(stage, 0, 2) for stage, draw in stages]
     assert (coat(pictures[0]) == coat(pictures[1])).mean() > 0.99
     feet = [np.asarray(picture).astype(int)[-12:] for picture in pictures]
     assert np.abs(feet[0] - feet[1]).max() > 15, "tiles went by"
 
 
 def test_feet_stand_on_the_tiles_and_get_dots_of_their_side(dog: Rig) -> None:
-    picture = np.asarray(splat_stage(dog, moving(dog), 2, (300, 300))[1](1, 0)).astype(int)
+    stage, draw = splat_stage(dog, moving(dog), 2, (300, 300))
+    picture = np.asarray(draw(stage, 1, 0)).astype(int)
     for colour in (LEFT, RIGHT):
         assert (np.abs(picture - colour).max(axis=2) < 12).sum() > 30
 
