@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,19 +40,17 @@ class Drives:
     armature: Array
 
 
-def drives_of(tree: BodyTree, masses: Masses, origins: Array, axes: Array, feet: tuple[str, ...], height: float) -> Drives:
-    """The drives of bodies whose joints lie at `origins` (bodies, 3) with hinge axes (bodies, 3, 3) as columns.
+def drives_of(tree: BodyTree, masses: Masses, axes: Array, origins: Array, feet: Sequence[str], height: float) -> Drives:
+    """The drives of bodies whose joints lie at `origins` (bodies, 3) with hinge axes (bodies, 3, 3) as columns, world at rest.
 
-    feet: the foot that each body is, or ""; height: metres from the soles to the pelvis.
+    feet: the foot that each body is part of, or ""; height: metres from the soles to the pelvis.
     """
-    mass = float(masses.masses.sum())
-    stiffness, damping = np.zeros((tree.count, 3)), np.zeros((tree.count, 3))
-    armature = np.full((tree.count, 3), ARMATURE * mass * height**2)
-    armature[0] = 0.0
+    stiffness, damping, armature = (np.zeros((tree.count, 3)) for _ in range(3))
+    armature[1:] = ARMATURE * masses.total * height**2
     for body in range(1, tree.count):
         below = tree.below(body)
         if any(feet[b] for b in below):
-            stiffness[body] = BEARING * mass * GRAVITY * height
+            stiffness[body] = BEARING * masses.total * GRAVITY * height
             damping[body] = BEARING_DAMPING_S * stiffness[body]
         else:
             hanging = np.einsum("ia,ij,ja->a", axes[body], about(masses, below, origins[body]), axes[body]) + armature[body]

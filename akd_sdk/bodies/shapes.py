@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.bodies.articulation import Shape
+from akd_sdk.bodies.feet import Foot
+from akd_sdk.bodies.inertia import DENSITY, Masses, gathered
+from akd_sdk.bodies.rest_skin import RestSkin
+from akd_sdk.bodies.tree import BodyTree
+from akd_sdk.kinematics import anatomical_axes
+from akd_sdk.rig import Rig
 
 Array = NDArray[np.float64]
 
@@ -15,6 +23,9 @@ THINNEST = 0.002
 SOLE = 0.1
 """Heights of the character: skin of a foot that is no higher over its lowest point makes the box."""
 
+BARE = 0.2
+"""Half width and half height of a foot without skin over its length."""
+
 ALONG = (2.0, 98.0)
 """Percentiles along the bone between which a capsule reaches."""
 
@@ -22,44 +33,63 @@ AROUND = 60.0
 """Percentile of the distances from the bone that is a capsule's radius."""
 
 
-def foot_box(points: Array, heading: Array, origin: Array, height: float) -> Shape:
-    """The box of a foot: its lower skin (n, 3), upright, turned to where the foot points, its bottom at the lowest point.
+def shapes_of(rig: Rig, skin: RestSkin, tree: BodyTree, feet: Sequence[Foot | None], masses: Masses) -> list[Shape]:
+    """The collider of each body: its own skin is that of which it moves more than any other body does."""
+    owners = np.asarray(gathered(skin.weights, tree.owners, tree.count).argmax(axis=1)).ravel()
+    bones = anatomical_axes(rig.skeleton)[tree.joints, :, 2]
+    shapes = []
+    for body, foot in enumerate(feet):
+        points, origin = skin.points[owners == body], rig.skeleton.rest_world[tree.joints[body], :3, 3]
+        if foot is not None:
+            shapes.append(foot_box(points, foot, origin, rig.height))
+        else:
+            ball = float(np.cbrt(0.75 * masses.masses[body] / (np.pi * DENSITY)))
+            shapes.append(bone_capsule(points, bones[body], origin, ball, rig.height))
+    return shapes
 
-    points, origin (3,): world, metres; heading (3,): horizontal; height: the character's, metres.
+
+def foot_box(points: Array, foot: Foot, origin: Array, height: float) -> Shape:
+    """The box of a foot: its lower skin (n, 3) and the points of its sole, upright, turned to where it points, its bottom at the lowest.
+
+    points, origin (3,): world, metres; height: the character's, metres.
     """
     up = np.array([0.0, 1.0, 0.0])
-    axes = np.stack([np.cross(up, heading), up, heading], axis=1)
+    axes = np.stack([np.cross(up, foot.heading), up, foot.heading], axis=1)
+    least = THINNEST * height if len(points) else max(BARE * foot.length, THINNEST * height)
+    points = np.concatenate([points, foot.points])
     low = points[points[:, 1] <= points[:, 1].min() + SOLE * height] @ axes
     bottom, top = low.min(axis=0), low.max(axis=0)
-    half = np.maximum(0.5 * (top - bottom), THINNEST * height)
+    half = np.maximum(0.5 * (top - bottom), least)
     centre = 0.5 * (top + bottom)
     centre[1] = bottom[1] + half[1]
     return Shape("box", axes @ centre - origin, axes, half)
 
 
-def bone_capsule(points: Array, bone: Array, origin: Array, radius: float, height: float) -> Shape:
-    """The capsule along a bone around the skin (n, 3) that its body moves; without skin a ball of `radius` at the joint.
+def bone_capsule(points: Array, bone: Array, origin: Array, ball: float, height: float) -> Shape:
+    """The capsule along a bone around the skin (n, 3) that its body moves; without skin a ball of this radius at the joint.
 
     points, origin (3,): world, metres; bone (3,): unit; height: the character's, metres.
     """
     axes = _along(bone)
     if len(points) < 4:
-        return Shape("capsule", np.zeros(3), axes, np.array([radius, 0.0, radius]))
+        return Shape("capsule", np.zeros(3), axes, np.array([ball, 0.0, ball]))
     local = points @ axes
     first, last = np.percentile(local[:, 1], ALONG)
     middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
     middle[1] = 0.5 * (first + last)
     away = np.linalg.norm((local - middle)[:, [0, 2]], axis=1)
-    radius = max(float(np.percentile(away, AROUND)), THINNEST * height)
-    reach = max(0.5 * float(last - first), 0.0)
-    radius = max(min(radius, _deepest(points, axes, axes @ middle, reach)), THINNEST * height)
-    return Shape("capsule", axes @ middle - origin, axes, np.array([radius, max(reach - radius, 0.0), radius]))
+    reach = 0.5 * float(last - first)
+    centre = axes @ middle
+    widest = _widest(float(centre[1] - points[:, 1].min()), abs(float(axes[1, 1])), reach)
+    radius = max(min(float(np.percentile(away, AROUND)), widest), THINNEST * height)
+    return Shape("capsule", centre - origin, axes, np.array([radius, max(reach - radius, 0.0), radius]))
 
 
-def _deepest(points: Array, axes: Array, centre: Array, reach: float) -> float:
-    """The largest radius with which a capsule of this whole reach stays over the lowest of the points."""
-    steep = abs(float(axes[1, 1]))
-    room = float(centre[1]) - float(points[:, 1].min())
+def _widest(room: float, steep: float, reach: float) -> float:
+    """The largest radius with which a capsule stays over the lowest of its skin, or the ground would feel it before the skin.
+
+    room: metres from there to its centre; steep: the sine of its slope; reach: half its whole length.
+    """
     return room if room <= reach else min(room, (room - steep * reach) / max(1.0 - steep, 1e-9))
 
 

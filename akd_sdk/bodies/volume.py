@@ -25,10 +25,16 @@ FIRST_TRY = 8_000
 """Points of the coarse grid that tells how much of its box a character fills."""
 
 INSIDE = 0.5
-"""Winding numbers beyond this are inside; of a mesh turned inside out they are negative."""
+"""Winding numbers beyond this are inside; of parts turned inside out they are negative."""
+
+FLAT = 1e-6
+"""Thickness over extent under which a skin is flat."""
+
+EMPTY = 1e-7
+"""Volume over the cube of the extent under which it is noise along a sheet: a stick a hundred times as long as thick has 8e-5."""
 
 NEAREST = 4
-"""Vertices nearest to a point inside, whose weights it takes."""
+"""Points of the skin nearest to one inside, whose weights it takes."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Flesh:
     Attributes:
         points: (p, 3) world at rest, metres.
         volume: m³ that each point stands for.
-        weights: (p, joints) sparse: how much each joint moves it.
+        weights: (p, joints) sparse, rows sum to 1: how much of it each joint moves.
     """
 
     points: Array
@@ -55,18 +61,20 @@ def flesh_inside(skin: RestSkin, facing: Array, middle: Array) -> Flesh:
     """
     local = np.ascontiguousarray((skin.points - middle) @ facing)
     used = local[np.unique(skin.triangles)]
+    extents = np.linalg.svd(used - used.mean(axis=0), compute_uv=False)
     low, high = used.min(axis=0), used.max(axis=0)
-    wide = max(-float(low[0]), float(high[0]))
-    low[0], high[0] = -wide, wide
-    if not (high - low > 1e-9 * float((high - low).max())).all():
-        raise RigError("the skin is flat and holds no volume", None, "bodies need a mesh with an inside")
-    share = _inside(local, skin.triangles, low, high, FIRST_TRY)[0]
+    low[0], high[0] = min(float(low[0]), -float(high[0])), max(float(high[0]), -float(low[0]))
+    if len(extents) < 3 or not extents[2] > FLAT * extents[0]:
+        raise RigError("the skin is flat and holds no volume", hint="bodies need a mesh with an inside")
+    share, _ = _inside(local, skin.triangles, low, high, FIRST_TRY)
     tries = min(int(WANTED / max(share, WANTED / TRIED)), TRIED)
     share, points = _inside(local, skin.triangles, low, high, tries)
-    if not len(points):
-        raise RigError("the skin holds no volume", None, "bodies need a mesh with an inside")
-    volume = float(np.prod(high - low)) * share / len(points)
-    return Flesh(points @ facing.T + middle, volume, _weights_at(points, local, skin.weights))
+    whole = float(np.prod(high - low)) * share
+    if not whole > EMPTY * skin.extent**3:
+        raise RigError("the skin holds no volume", hint="bodies need a mesh with an inside")
+    samples, weights = skin.samples()
+    inside = points @ facing.T + middle
+    return Flesh(inside, whole / len(points), _weights_at(inside, samples, weights))
 
 
 def _inside(vertices: Array, triangles: Ints, low: Array, high: Array, count: int) -> tuple[float, Array]:
@@ -86,18 +94,19 @@ def _spread(low: Array, high: Array, count: int) -> Array:
     """
     size = high - low
     edge = float(np.prod(size) / count) ** (1.0 / 3.0)
-    cells = np.maximum(np.round(size / (edge * np.array([2.0, 1.0, 1.0]))), 1).astype(np.int64)
+    cells = np.clip(np.round(size / (edge * np.array([2.0, 1.0, 1.0]))), 1, count).astype(np.int64)
     corners = np.stack(np.meshgrid(*(np.arange(n) for n in cells), indexing="ij"), axis=-1).reshape(-1, 3)
     shares = (corners + np.random.default_rng(0).random(corners.shape)) / cells
     half = shares * np.array([0.5 * size[0], size[1], size[2]]) + np.array([0.0, low[1], low[2]])
     return np.ascontiguousarray(np.concatenate([half, half * np.array([-1.0, 1.0, 1.0])]))
 
 
-def _weights_at(points: Array, vertices: Array, weights: csr_matrix) -> csr_matrix:
-    """(p, joints): the weights of the nearest vertices, the nearer the more."""
-    nearest = min(NEAREST, len(vertices))
-    distances, found = cKDTree(vertices).query(points, k=[*range(1, nearest + 1)])
-    shares = 1.0 / (distances + 1e-6 * float(np.ptp(vertices, axis=0).max()))
+def _weights_at(points: Array, samples: Array, weights: csr_matrix) -> csr_matrix:
+    """(p, joints): the weights (s, joints) of the nearest samples (s, 3), the nearer the more."""
+    nearest = min(NEAREST, len(samples))
+    distances, found = cKDTree(samples).query(points, k=[*range(1, nearest + 1)])
+    shares = 1.0 / (distances + 1e-6 * float(np.ptp(samples, axis=0).max()))
+    shares /= shares.sum(axis=1, keepdims=True)
     rows = np.repeat(np.arange(len(points)), nearest)
-    mixing = csr_matrix((shares.ravel(), (rows, found.ravel())), shape=(len(points), len(vertices)))
+    mixing = csr_matrix((shares.ravel(), (rows, found.ravel())), shape=(len(points), len(samples)))
     return csr_matrix(mixing @ weights)
