@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.bodies.articulation import Articulation, Body
 from akd_sdk.bodies.drives import drives_of
-from akd_sdk.bodies.feet import feet_of, sole_height
+from akd_sdk.bodies.feet import feet_of, pelvis_height, stance_of
 from akd_sdk.bodies.inertia import Masses, masses_of, shared
 from akd_sdk.bodies.rest_skin import RestSkin, rest_skin
 from akd_sdk.bodies.shapes import shapes_of
@@ -53,10 +53,11 @@ def _assembled(rig: Rig, skin: RestSkin, tree: BodyTree, masses: Masses, limbs: 
     skeleton = rig.skeleton
     origins = skeleton.rest_world[tree.joints, :3, 3]
     axes = anatomical_axes(skeleton)[tree.joints]
-    feet = feet_of(rig, tree, limbs)
-    shapes = shapes_of(rig, skin, tree, feet, masses)
-    ground = sole_height(shapes, origins, limbs, float(skin.points[:, 1].min()))
-    drives = drives_of(tree, masses, axes, origins, limbs, float(origins[0, 1]) - ground)
+    stance = stance_of(rig)
+    feet = feet_of(rig, stance, tree, limbs)
+    shapes = shapes_of(rig, skin, tree, (stance, feet), masses)
+    standing = pelvis_height(stance, shapes, feet, skeleton.pelvis)
+    drives = drives_of(tree, masses, axes, origins, limbs, standing)
     bodies = tuple(
         Body(
             name=skeleton.names[j],
@@ -81,7 +82,7 @@ def _assembled(rig: Rig, skin: RestSkin, tree: BodyTree, masses: Masses, limbs: 
         damping=drives.damping,
         armature=drives.armature,
         height=rig.height,
-        ground_at_rest=ground,
+        ground_at_rest=float(origins[0, 1]) - standing,
         notes=_notes(rig, skin, tree, masses),
     )
 

@@ -83,7 +83,8 @@ class Articulation:
         damping: (bodies, 3) N m s/rad.
         armature: (bodies, 3) kg m² added to every hinge's inertia.
         height: metres, of the character.
-        ground_at_rest: height of the soles at rest, metres.
+        ground_at_rest: height of the soles at rest, metres; where the rest pose does not stand (a leap), as far below the pelvis as in the
+            pose that was bound.
         notes: what was guessed or is odd (open mesh, top-heavy), for the report.
     """
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from akd_sdk.errors import RigError
-from akd_sdk.rig import Rig
+from akd_sdk.rig import Rig, Skin
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -86,12 +86,11 @@ def rest_skin(rig: Rig) -> RestSkin:
 
     Raises RigError: there are no skinned triangles, or the skin at rest is not finite.
     """
-    drawn = [skin for skin in rig.skins if len(skin.triangles) and len(skin.vertices)]
+    drawn = _drawn(rig)
     if not drawn:
         raise RigError("has no skinned triangles", rig.source.path, "bodies need a mesh on the skeleton")
-    world = rig.skeleton.rest_world
     starts = np.cumsum([0, *(len(skin.vertices) for skin in drawn)])
-    points = np.concatenate([skin.at_rest(world) for skin in drawn])
+    points = skin_points(rig, rig.skeleton.rest_world)
     if not np.isfinite(points).all():
         raise RigError("the mesh at rest is not finite", rig.source.path, "the bind or rest transforms are broken; export the file again")
     rows = np.concatenate([np.repeat(np.arange(start, start + len(s.vertices)), s.joints.shape[1]) for s, start in zip(drawn, starts)])
@@ -102,6 +101,15 @@ def rest_skin(rig: Rig) -> RestSkin:
         triangles=_single(points, np.concatenate([skin.triangles + start for skin, start in zip(drawn, starts)])),
         weights=csr_matrix((values, (rows, columns)), shape=(len(points), rig.skeleton.count)),
     )
+
+
+def skin_points(rig: Rig, world: Array) -> Array:
+    """The vertices of a `RestSkin` (n, 3) for joint transforms (joints, 4, 4), metres."""
+    return np.concatenate([skin.at_rest(world) for skin in _drawn(rig)])
+
+
+def _drawn(rig: Rig) -> list[Skin]:
+    return [skin for skin in rig.skins if len(skin.triangles) and len(skin.vertices)]
 
 
 def _places(points: Array, extent: float) -> Ints:

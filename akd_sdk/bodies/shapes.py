@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.bodies.articulation import Shape
-from akd_sdk.bodies.feet import Foot
+from akd_sdk.bodies.feet import Foot, Stance
 from akd_sdk.bodies.inertia import DENSITY, Masses, gathered
 from akd_sdk.bodies.rest_skin import RestSkin
 from akd_sdk.bodies.tree import BodyTree
@@ -33,25 +33,29 @@ AROUND = 60.0
 """Percentile of the distances from the bone that is a capsule's radius."""
 
 
-def shapes_of(rig: Rig, skin: RestSkin, tree: BodyTree, feet: Sequence[Foot | None], masses: Masses) -> list[Shape]:
-    """The collider of each body: its own skin is that of which it moves more than any other body does."""
+def shapes_of(rig: Rig, skin: RestSkin, tree: BodyTree, standing: tuple[Stance, Sequence[Foot | None]], masses: Masses) -> list[Shape]:
+    """The collider of each body: its own skin is that of which it moves more than any other body does.
+
+    standing: how the character stands and, for each body, the foot that it is part of.
+    """
+    stance, feet = standing
     owners = np.asarray(gathered(skin.weights, tree.owners, tree.count).argmax(axis=1)).ravel()
     bones = anatomical_axes(rig.skeleton)[tree.joints, :, 2]
     shapes = []
     for body, foot in enumerate(feet):
-        points, origin = skin.points[owners == body], rig.skeleton.rest_world[tree.joints[body], :3, 3]
         if foot is not None:
-            shapes.append(foot_box(points, foot, origin, rig.height))
+            shapes.append(foot_box(stance.points[owners == body], foot, rig.height))
         else:
             ball = float(np.cbrt(0.75 * masses.masses[body] / (np.pi * DENSITY)))
-            shapes.append(bone_capsule(points, bones[body], origin, ball, rig.height))
+            origin = rig.skeleton.rest_world[tree.joints[body], :3, 3]
+            shapes.append(bone_capsule(skin.points[owners == body], bones[body], origin, ball, rig.height))
     return shapes
 
 
-def foot_box(points: Array, foot: Foot, origin: Array, height: float) -> Shape:
+def foot_box(points: Array, foot: Foot, height: float) -> Shape:
     """The box of a foot: its lower skin (n, 3) and the points of its sole, upright, turned to where it points, its bottom at the lowest.
 
-    points, origin (3,): world, metres; height: the character's, metres.
+    points: world, in the stance, metres; height: the character's, metres.
     """
     up = np.array([0.0, 1.0, 0.0])
     axes = np.stack([np.cross(up, foot.heading), up, foot.heading], axis=1)
@@ -62,7 +66,7 @@ def foot_box(points: Array, foot: Foot, origin: Array, height: float) -> Shape:
     half = np.maximum(0.5 * (top - bottom), least)
     centre = 0.5 * (top + bottom)
     centre[1] = bottom[1] + half[1]
-    return Shape("box", axes @ centre - origin, axes, half)
+    return Shape("box", foot.turn @ (axes @ centre - foot.origin), foot.turn @ axes, half)
 
 
 def bone_capsule(points: Array, bone: Array, origin: Array, ball: float, height: float) -> Shape:

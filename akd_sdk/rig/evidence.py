@@ -146,6 +146,13 @@ def _extent(cloud: Array, positions: Array) -> tuple[float, float]:
     return float(low[1]), height if height > 1e-3 * widest else max(widest, 1e-9)
 
 
+def standing_pose(skeleton: Skeleton, skins: tuple[Skin, ...]) -> Array:
+    """World transforms (joints, 4, 4) of the pose that shows a body best, as it was bound, with the scales of the rest pose; of most
+    characters the rest pose itself."""
+    world, posed = _pose(skeleton, skins)
+    return _with_scales_of(skeleton.rest_world, world) if posed else skeleton.rest_world
+
+
 def _with_scales_of(rest: Array, world: Array) -> Array:
     """Joint transforms of the pose looked at with the scales that the rest pose has, so that offsets are in rest axes."""
     scales = np.linalg.norm(rest[:, :3, :3], axis=1) / np.linalg.norm(world[:, :3, :3], axis=1)
