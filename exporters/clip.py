@@ -20,6 +20,8 @@ from akd_sdk.rotations import quat_conjugate, quat_continuous, quat_multiply, sl
 Array = NDArray[np.float64]
 Path3 = Literal["translation", "rotation", "scale"]
 
+PHYSICS = "physics"
+"""Key of a motion's provenance that says whether it was tracked; in files it stands by itself."""
 REST_TOLERANCE = 1e-6
 """What is nearer to rest than this is rest: radians, scale, and shares of the skeleton's size. A chain of ten such joints strays by less
 than 0.02 mm at human size; float32 noise of a file's own clips is a tenth of it."""
@@ -140,15 +142,20 @@ class Clip:
         return world_from_local(self.skeleton, self.sample(times))
 
     def facts(self) -> dict[str, Any]:
-        """What formats have no place of their own for, as plain JSON values: rate, loop, root mode, travel, contacts, provenance."""
+        """What formats have no place of their own for, as plain JSON values: rate, loop, root mode, travel, contacts, provenance, and
+        what became of it in a simulation (`physics`), where it was to be tracked."""
         facts: dict[str, Any] = {"fps": self.fps, "frames": self.frames, "loop": self.loop, "root_mode": self.root_mode}
         if self.travel is not None:
             facts["travel"] = {"x_m_z_m_yaw_rad": np.round(self.travel, 6).tolist()}
         if self.contacts is not None:
             names = self.contact_names if len(self.contact_names) == self.contacts.shape[1] else range(self.contacts.shape[1])
             facts["contacts"] = {str(name): _stretches(column) for name, column in zip(names, self.contacts.T, strict=True)}
-        if self.provenance:
-            facts["provenance"] = plain(self.provenance)
+        physics = self.provenance.get(PHYSICS)
+        if physics is not None:
+            facts[PHYSICS] = plain(physics)
+        provenance = {key: value for key, value in self.provenance.items() if key != PHYSICS}
+        if provenance:
+            facts["provenance"] = plain(provenance)
         return facts
 
 

@@ -15,6 +15,7 @@ from akd_sdk.schemas.report import (
     Understanding,
 )
 from akd_sdk.schemas.results import ClipMetrics, Conversion, FileMetrics, Training
+from akd_sdk.schemas.tracking import HelpUsed, Tracking
 
 __all__ = [
     "AnimateOptions",
@@ -29,12 +30,14 @@ __all__ = [
     "FileMetrics",
     "Filming",
     "GaitFit",
+    "HelpUsed",
     "JointSummary",
     "Metrics",
     "OutputFile",
     "Report",
     "Schema",
     "SourceFile",
+    "Tracking",
     "Training",
     "Understanding",
 ]

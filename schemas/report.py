@@ -6,6 +6,7 @@ from typing import Literal
 
 from akd_sdk.schemas.base import Schema
 from akd_sdk.schemas.metrics import Metrics
+from akd_sdk.schemas.tracking import Tracking
 
 
 class SourceFile(Schema):
@@ -49,6 +50,9 @@ class AnimateOptions(Schema):
         loop: whether the clip has to repeat without a seam.
         fps: frames a second.
         height_m: height given for the character, None: the file's own or guessed.
+        physics: whether the motion was to be tracked in a simulation.
+        effort: of the tracking, "default" or "best".
+        friction: of the ground, where it is tracked.
     """
 
     prior: str
@@ -56,6 +60,9 @@ class AnimateOptions(Schema):
     loop: bool
     fps: float
     height_m: float | None = None
+    physics: bool = False
+    effort: Literal["default", "best"] = "default"
+    friction: float = 0.8
 
 
 class Understanding(Schema):
@@ -171,21 +178,22 @@ class OutputFile(Schema):
 
 
 class Report(Schema):
-    """Everything worth knowing of one animation.
+    """Everything worth knowing of one animation, or of one clip of a file that was tracked.
 
     Attributes:
         source: the character's file.
         character: as the program sees it.
-        options: what was asked for beside the sentence.
-        prompt: the sentence as understood.
+        options: what was asked for beside the sentence; None where a clip of a file was tracked.
+        prompt: the sentence as understood; None where there was none.
         seed: of the only random generator.
         warnings: what matters to the result, one line each.
         guessed: what was guessed of the character, with the reason.
         repaired: what was mended in the file.
         clip: what was made.
-        distillation: how.
+        distillation: how; None where nothing was distilled.
         before: metrics of the motion as distilled.
-        after: metrics of the motion as delivered, feet locked.
+        after: metrics with feet locked, before any tracking.
+        physics: how the motion was tracked, with metrics of its own; None where nobody asked for it.
         versions: of akd-sdk, Python and the libraries that shape the result.
         files: what was written.
         seconds: wall time by stage.
@@ -193,35 +201,44 @@ class Report(Schema):
 
     source: SourceFile
     character: Character
-    options: AnimateOptions
-    prompt: Understanding
+    options: AnimateOptions | None = None
+    prompt: Understanding | None = None
     seed: int
     warnings: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
     repaired: tuple[str, ...] = ()
     clip: ClipFacts
-    distillation: Distillation
+    distillation: Distillation | None = None
     before: Metrics | None = None
     after: Metrics | None = None
+    physics: Tracking | None = None
     versions: dict[str, str]
     files: tuple[OutputFile, ...] = ()
     seconds: dict[str, float]
 
+    @property
+    def delivered(self) -> Metrics | None:
+        """Metrics of the motion as it was delivered: tracked, else with feet locked."""
+        return self.physics.after if self.physics is not None and self.physics.kept else self.after
+
     def summary(self) -> str:
         """A few lines for a person, without the warnings."""
-        clip, prompt = self.clip, self.prompt
-        how = " ".join((*prompt.styles, prompt.action))
-        lines = [
-            f"{self.character.name}: {self.character.body}, {self.character.height_m:.2f} m, {self.character.joints} joints",
-            f"{prompt.sentence!r} understood as: {how}",
+        clip, prompt, found = self.clip, self.prompt, self.delivered
+        lines = [f"{self.character.name}: {self.character.body}, {self.character.height_m:.2f} m, {self.character.joints} joints"]
+        if prompt is not None:
+            lines.append(f"{prompt.sentence!r} understood as: {' '.join((*prompt.styles, prompt.action))}")
+        lines.append(
             f"{clip.name}: {clip.frames} frames, {clip.seconds:.2f} s at {clip.fps:g} fps{', loop' if clip.loop else ''}, "
-            f"{clip.travel_m:.2f} m over the ground, seed {self.seed}",
-        ]
-        if self.after is not None:
-            skate = "nothing planted" if self.after.skate_mm is None else f"skate {self.after.skate_mm:.1f} mm per 1/30 s"
-            lines.append(f"{skate}, penetration at worst {self.after.penetration_worst_percent:.2f} % of the leg")
+            f"{clip.travel_m:.2f} m over the ground, seed {self.seed}"
+        )
+        if self.physics is not None and self.physics.kept:
+            lines.append(self.physics.summary())
+        if found is not None:
+            skate = "nothing planted" if found.skate_mm is None else f"skate {found.skate_mm:.1f} mm per 1/30 s"
+            lines.append(f"{skate}, penetration at worst {found.penetration_worst_percent:.2f} % of the leg")
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        """The summary, then a line for each warning."""
-        return "\n".join((self.summary(), *(f"warning: {warning}" for warning in self.warnings)))
+        """The summary, a line for each warning, and last of all that a tracking failed, if it did."""
+        failed = () if self.physics is None or self.physics.kept else (self.physics.summary(),)
+        return "\n".join((self.summary(), *(f"warning: {warning}" for warning in self.warnings), *failed))

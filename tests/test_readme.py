@@ -21,11 +21,13 @@ from akd_sdk.schemas import (
     Distillation,
     Filming,
     GaitFit,
+    HelpUsed,
     Metrics,
     OutputFile,
     Report,
     Schema,
     SourceFile,
+    Tracking,
     Understanding,
 )
 
@@ -94,7 +96,21 @@ def test_the_table_and_the_help_name_every_format() -> None:
     assert [suffix for suffix in GLTF_SUFFIXES if suffix not in told] == []
 
 
-SCHEMAS = (Report, Metrics, GaitFit, SourceFile, Character, AnimateOptions, Understanding, ClipFacts, OutputFile, Distillation, Filming)
+SCHEMAS = (
+    Report,
+    Metrics,
+    GaitFit,
+    SourceFile,
+    Character,
+    AnimateOptions,
+    Understanding,
+    ClipFacts,
+    OutputFile,
+    Distillation,
+    Filming,
+    Tracking,
+    HelpUsed,
+)
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)

@@ -166,6 +166,16 @@ def test_facts_are_plain_json(rig: Rig) -> None:
     assert (facts["fps"], facts["frames"], facts["loop"], facts["root_mode"]) == (30.0, 4, True, "hips")
 
 
+def test_whether_a_motion_was_tracked_stands_by_itself_in_the_facts(rig: Rig) -> None:
+    told = {"tracked": True, "caps": (np.float64(0.05), 0.03)}
+    facts = Clip.from_motion(rig, still(rig).with_(provenance={"prompt": "x", "physics": told})).facts()
+    assert facts["physics"] == {"tracked": True, "caps": [0.05, 0.03]}
+    assert facts["provenance"] == {"prompt": "x"}
+    assert "physics" not in Clip.from_motion(rig, still(rig)).facts()
+    only = Clip.from_motion(rig, still(rig).with_(provenance={"physics": told})).facts()
+    assert "provenance" not in only
+
+
 def test_names_are_clean(rig: Rig) -> None:
     assert Clip.from_motion(rig, still(rig).with_(name=" a\n\tb\0 ")).name == "a  b"
     assert Clip.from_motion(rig, still(rig).with_(name="\n")).name == "clip"

@@ -13,11 +13,13 @@ from akd_sdk.schemas import (
     ClipFacts,
     Distillation,
     GaitFit,
+    HelpUsed,
     Metrics,
     OutputFile,
     Report,
     Schema,
     SourceFile,
+    Tracking,
     Understanding,
 )
 
@@ -103,6 +105,44 @@ def test_as_text_a_report_says_what_was_understood_made_and_warned_of(report: Re
         "skate 1.2 mm per 1/30 s, penetration at worst 0.62 % of the leg",
         "warning: nothing is known of 'purple'",
     ]
+
+
+def used(cap: float) -> HelpUsed:
+    return HelpUsed(cap=cap, mean=0.3 * cap, peak=0.9 * cap)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (
+            Tracking(effort="default", friction=0.8, kept=True, force=used(0.1), torque=used(0.05), alone_s=1.03),
+            "tracked with help of 0.030 body weights on average, 0.090 at most (torque 0.015 and 0.045 of weight times pelvis height); "
+            "without help it falls after 1.03 s",
+        ),
+        (Tracking(effort="best", friction=0.8, kept=True, force=used(0.0), torque=used(0.0)), "tracked without any help"),
+        (Tracking(effort="default", friction=0.8, kept=False, fault="walk: it falls"), "not tracked: walk: it falls"),
+    ],
+)
+def test_a_tracking_is_said_in_one_line(found: Tracking, said: str) -> None:
+    assert found.summary() == said
+
+
+def test_what_is_delivered_is_the_tracked_motion_only_where_it_was_kept(report: Report) -> None:
+    assert report.after is not None
+    after = report.after.model_copy(update={"skate_mm": 7.0})
+    kept = report.model_copy(update={"physics": Tracking(effort="default", friction=0.8, kept=True, after=after)})
+    assert kept.delivered == after
+    assert "skate 7.0 mm" in kept.summary()
+    failed = report.model_copy(update={"physics": Tracking(effort="default", friction=0.8, kept=False, fault="it falls")})
+    assert failed.delivered == report.after
+    assert str(failed).splitlines()[-2:] == ["warning: nothing is known of 'purple'", "not tracked: it falls"]
+    assert report.delivered == report.after
+
+
+def test_a_report_of_a_tracked_clip_has_no_sentence(report: Report) -> None:
+    plain = report.model_copy(update={"options": None, "prompt": None, "distillation": None, "warnings": ()})
+    assert Report.model_validate_json(plain.to_json()) == plain
+    assert str(plain).splitlines()[1].startswith("trot: 61 frames")
 
 
 def test_every_schema_describes_itself() -> None:
