@@ -48,6 +48,15 @@ def gathered(weights: csr_matrix, groups: Ints, count: int) -> csr_matrix:
     return csr_matrix(weights @ csr_matrix((np.ones(len(groups)), (np.arange(len(groups)), groups)), shape=(len(groups), count)))
 
 
+def strongest(shares: csr_matrix) -> Ints:
+    """(n,) the column of each row's largest entry, 0 for empty rows."""
+    entries = shares.tocoo()
+    order = np.lexsort((entries.data, entries.row))
+    found = np.zeros(entries.shape[0], dtype=np.int64)
+    found[entries.row[order]] = entries.col[order]  # of entries with one row the last is kept, which is the largest
+    return found
+
+
 def shared(flesh: Flesh, groups: Ints, count: int) -> csr_matrix:
     """(p, count) how much of each point inside belongs to each group of joints, groups (joints,); rows sum to 1."""
     shares = gathered(flesh.weights, groups, count).power(DECIDED)

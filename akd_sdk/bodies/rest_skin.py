@@ -39,10 +39,22 @@ class RestSkin:
     triangles: Ints
     weights: csr_matrix
 
-    @property
+    @cached_property
     def extent(self) -> float:
         """Metres, the longest side of the box around it."""
         return float(np.ptp(self.points[np.unique(self.triangles)], axis=0).max())
+
+    @cached_property
+    def _sides(self) -> Array:
+        """(m, 3, 3) of the triangles."""
+        corners = self.points[self.triangles]
+        return np.asarray(corners - np.roll(corners, 1, axis=1))
+
+    @cached_property
+    def spacing(self) -> float:
+        """Metres between `samples` at most."""
+        area = 0.5 * float(np.linalg.norm(np.cross(self._sides[:, 0], self._sides[:, 1]), axis=1).sum())
+        return max(FINEST * self.extent, float(np.sqrt(2.0 * area / MOST_SAMPLES)))
 
     @cached_property
     def open_edges(self) -> float:
@@ -50,7 +62,8 @@ class RestSkin:
         welded = _welded(self.points, self.triangles)
         edges = np.concatenate([welded[:, [0, 1]], welded[:, [1, 2]], welded[:, [2, 0]]])
         edges = edges[edges[:, 0] != edges[:, 1]]
-        _, places = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+        low, high = edges.min(axis=1), edges.max(axis=1)
+        _, places = np.unique(low * (int(welded.max()) + 1) + high, return_inverse=True)
         balance = np.bincount(places.ravel(), np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
         return float(np.mean(balance != 0.0)) if len(balance) else 1.0
 
@@ -59,11 +72,7 @@ class RestSkin:
 
         Places are distinct: of vertices that lie in one the weights are averaged.
         """
-        corners = self.points[self.triangles]
-        sides = corners - np.roll(corners, 1, axis=1)
-        area = 0.5 * float(np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1).sum())
-        spacing = max(FINEST * self.extent, np.sqrt(2.0 * area / MOST_SAMPLES))
-        parts = np.ceil(np.linalg.norm(sides, axis=2).max(axis=1) / spacing).astype(np.int64)
+        parts = np.ceil(np.linalg.norm(self._sides, axis=2).max(axis=1) / self.spacing).astype(np.int64)
         vertices = np.unique(self.triangles)
         chosen, shares = [vertices], [np.ones((len(vertices), 1))]
         for n in np.unique(parts[parts > 1]):

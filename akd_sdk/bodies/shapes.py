@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.bodies.articulation import Shape
 from akd_sdk.bodies.feet import Foot, Stance
-from akd_sdk.bodies.inertia import DENSITY, Masses, gathered
+from akd_sdk.bodies.inertia import DENSITY, Masses, gathered, strongest
 from akd_sdk.bodies.rest_skin import RestSkin
 from akd_sdk.bodies.tree import BodyTree
 from akd_sdk.kinematics import anatomical_axes
@@ -39,7 +39,7 @@ def shapes_of(rig: Rig, skin: RestSkin, tree: BodyTree, standing: tuple[Stance, 
     standing: how the character stands and, for each body, the foot that it is part of.
     """
     stance, feet = standing
-    owners = np.asarray(gathered(skin.weights, tree.owners, tree.count).argmax(axis=1)).ravel()
+    owners = strongest(gathered(skin.weights, tree.owners, tree.count))
     bones = anatomical_axes(rig.skeleton)[tree.joints, :, 2]
     shapes = []
     for body, foot in enumerate(feet):
