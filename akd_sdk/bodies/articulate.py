@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.bodies.articulation import Articulation, Body
 from akd_sdk.bodies.drives import drives_of
-from akd_sdk.bodies.feet import feet_of, pelvis_height, stance_of
+from akd_sdk.bodies.feet import feet_of, sole_height, stance_of
 from akd_sdk.bodies.inertia import Masses, masses_of, shared
 from akd_sdk.bodies.rest_skin import RestSkin, rest_skin
 from akd_sdk.bodies.shapes import shapes_of
@@ -56,8 +56,8 @@ def _assembled(rig: Rig, skin: RestSkin, tree: BodyTree, masses: Masses, limbs: 
     stance = stance_of(rig)
     feet = feet_of(rig, stance, tree, limbs)
     shapes = shapes_of(rig, skin, tree, (stance, feet), masses)
-    standing = pelvis_height(stance, shapes, feet, skeleton.pelvis)
-    drives = drives_of(tree, masses, axes, origins, limbs, standing)
+    ground = sole_height(shapes, origins, feet, float(skin.points[:, 1].min()))
+    drives = drives_of(tree, masses, axes, origins, limbs, float(origins[0, 1]) - ground)
     bodies = tuple(
         Body(
             name=skeleton.names[j],
@@ -82,7 +82,7 @@ def _assembled(rig: Rig, skin: RestSkin, tree: BodyTree, masses: Masses, limbs: 
         damping=drives.damping,
         armature=drives.armature,
         height=rig.height,
-        ground_at_rest=float(origins[0, 1]) - standing,
+        ground_at_rest=ground,
         notes=_notes(rig, skin, tree, masses),
     )
 

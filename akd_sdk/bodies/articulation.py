@@ -83,8 +83,7 @@ class Articulation:
         damping: (bodies, 3) N m s/rad.
         armature: (bodies, 3) kg m² added to every hinge's inertia.
         height: metres, of the character.
-        ground_at_rest: height of the soles at rest, metres; where the rest pose does not stand (a leap), as far below the pelvis as in the
-            pose that was bound.
+        ground_at_rest: height of the lowest sole at rest, metres; of the lowest skin where there are no feet.
         notes: what was guessed or is odd (open mesh, top-heavy), for the report.
     """
 

@@ -83,9 +83,8 @@ def feet_of(rig: Rig, stance: Stance, tree: BodyTree, limbs: Sequence[str]) -> t
     return tuple(feet)
 
 
-def pelvis_height(stance: Stance, shapes: Sequence[Shape], feet: Sequence[Foot | None], pelvis: int) -> float:
-    """Metres from the lowest sole in the stance to the pelvis; from the lowest skin where there are no feet."""
-    soles = [
-        float(shape.lowest(foot.turn.T[None], foot.origin[None])[0]) for shape, foot in zip(shapes, feet, strict=True) if foot is not None
-    ]
-    return float(stance.origins[pelvis, 1]) - min(soles, default=float(stance.points[:, 1].min()))
+def sole_height(shapes: Sequence[Shape], origins: Array, feet: Sequence[Foot | None], lowest: float) -> float:
+    """Height of the lowest sole at rest, metres, for bodies at `origins` (bodies, 3); `lowest` where there are no feet."""
+    upright = np.eye(3)[None]
+    soles = [float(shape.lowest(upright, origins[i][None])[0]) for i, shape in enumerate(shapes) if feet[i] is not None]
+    return min(soles, default=lowest)

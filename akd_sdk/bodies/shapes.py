@@ -82,19 +82,24 @@ def bone_capsule(points: Array, bone: Array, origin: Array, ball: float, height:
     middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
     middle[1] = 0.5 * (first + last)
     away = np.linalg.norm((local - middle)[:, [0, 2]], axis=1)
-    reach = 0.5 * float(last - first)
-    centre = axes @ middle
-    widest = _widest(float(centre[1] - points[:, 1].min()), abs(float(axes[1, 1])), reach)
-    radius = max(min(float(np.percentile(away, AROUND)), widest), THINNEST * height)
+    centre, steep = axes @ middle, abs(float(axes[1, 1]))
+    radius, reach = _over_ground(
+        float(np.percentile(away, AROUND)), 0.5 * float(last - first), float(centre[1] - points[:, 1].min()), steep
+    )
+    radius = max(radius, THINNEST * height)
     return Shape("capsule", centre - origin, axes, np.array([radius, max(reach - radius, 0.0), radius]))
 
 
-def _widest(room: float, steep: float, reach: float) -> float:
-    """The largest radius with which a capsule stays over the lowest of its skin, or the ground would feel it before the skin.
+def _over_ground(radius: float, reach: float, room: float, steep: float) -> tuple[float, float]:
+    """The radius and the half of the whole length, made smaller until the capsule stays over the lowest of its skin.
 
-    room: metres from there to its centre; steep: the sine of its slope; reach: half its whole length.
+    room: metres from there up to its centre; steep: the sine of its slope. The ground would feel it before the skin else.
     """
-    return room if room <= reach else min(room, (room - steep * reach) / max(1.0 - steep, 1e-9))
+    reach = min(reach, room / max(steep, 1e-9))
+    radius = min(radius, room)
+    if radius < reach:
+        radius = min(radius, (room - steep * reach) / max(1.0 - steep, 1e-9))
+    return radius, reach
 
 
 def _along(bone: Array) -> Array:

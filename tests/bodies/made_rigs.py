@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import trimesh
-from akd_sdk.bodies.rest_skin import RestSkin
-from akd_sdk.rig import Material, Rig, Skeleton, Skin, Source, Transforms
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+from akd_sdk.bodies.rest_skin import RestSkin
+from akd_sdk.rig import Material, Rig, Skeleton, Skin, Source, Transforms
 
 Array = NDArray[np.float64]
 
@@ -42,7 +44,7 @@ def box(extents: Sequence[float], centre: Sequence[float] = (0.0, 0.0, 0.0)) -> 
 
 
 def worm(joints: int, *, zero_length: bool = False, mesh: trimesh.Trimesh | None = None) -> Rig:
-    """A worm of 1 m along z, 6 cm thick, on a chain of joints that begins with its pelvis; with `zero_length` every second bone has none."""
+    """A worm of 1 m along z, 6 cm thick, on a chain of joints that begins with its pelvis; `zero_length` leaves every second bone none."""
     along = np.linspace(-0.5, 0.5, joints, endpoint=False)
     if zero_length:
         along[1::2] = along[: 2 * (joints // 2) : 2]
@@ -51,8 +53,7 @@ def worm(joints: int, *, zero_length: bool = False, mesh: trimesh.Trimesh | None
     rest[1:] -= np.stack([np.zeros(joints - 1), np.zeros(joints - 1), along[:-1]], axis=1)
     transforms = Transforms(rest, np.tile((0.0, 0.0, 0.0, 1.0), (joints, 1)), np.ones((joints, 3)))
     names = [f"joint{i}" for i in range(joints)]
-    skeleton = Skeleton.bare(names, names, np.arange(joints), np.arange(joints) - 1, transforms)
-    object.__setattr__(skeleton, "pelvis", 0)
+    skeleton = replace(Skeleton.bare(names, names, np.arange(joints), np.arange(joints) - 1, transforms), pelvis=0)
     if mesh is None:
         mesh = trimesh.creation.cylinder(radius=0.03, height=1.0, sections=24)
         mesh = mesh.subdivide_to_size(0.02)
