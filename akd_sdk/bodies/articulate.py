@@ -101,5 +101,5 @@ def _notes(rig: Rig, skin: RestSkin, tree: BodyTree, masses: Masses) -> tuple[st
     if light:
         more = f" and {len(light) - 4} more" if len(light) > 4 else ""
         least = 100 * float(masses.masses[masses.lifted][0]) / masses.total
-        notes.append(f"raised to {least:.2g} % of the mass: {', '.join(light[:4])}{more}")
+        notes.append(f"lighter than {least:.2g} % of the mass and raised to it: {', '.join(light[:4])}{more}")
     return tuple(notes)

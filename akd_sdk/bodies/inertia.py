@@ -60,7 +60,7 @@ def strongest(shares: csr_matrix) -> Ints:
 def shared(flesh: Flesh, groups: Ints, count: int) -> csr_matrix:
     """(p, count) how much of each point inside belongs to each group of joints, groups (joints,); rows sum to 1."""
     shares = gathered(flesh.weights, groups, count).power(DECIDED)
-    return csr_matrix(shares.multiply(1.0 / np.asarray(shares.sum(axis=1))))
+    return csr_matrix(shares.multiply(1.0 / np.maximum(np.asarray(shares.sum(axis=1)), 1e-12)))
 
 
 def masses_of(flesh: Flesh, owners: Ints, spare: Array, height: float) -> Masses:

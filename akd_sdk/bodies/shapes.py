@@ -83,23 +83,10 @@ def bone_capsule(points: Array, bone: Array, origin: Array, ball: float, height:
     middle[1] = 0.5 * (first + last)
     away = np.linalg.norm((local - middle)[:, [0, 2]], axis=1)
     centre, steep = axes @ middle, abs(float(axes[1, 1]))
-    radius, reach = _over_ground(
-        float(np.percentile(away, AROUND)), 0.5 * float(last - first), float(centre[1] - points[:, 1].min()), steep
-    )
-    radius = max(radius, THINNEST * height)
-    return Shape("capsule", centre - origin, axes, np.array([radius, max(reach - radius, 0.0), radius]))
-
-
-def _over_ground(radius: float, reach: float, room: float, steep: float) -> tuple[float, float]:
-    """The radius and the half of the whole length, made smaller until the capsule stays over the lowest of its skin.
-
-    room: metres from there up to its centre; steep: the sine of its slope. The ground would feel it before the skin else.
-    """
-    reach = min(reach, room / max(steep, 1e-9))
-    radius = min(radius, room)
-    if radius < reach:
-        radius = min(radius, (room - steep * reach) / max(1.0 - steep, 1e-9))
-    return radius, reach
+    room = float(centre[1] - points[:, 1].min())  # up to the centre: the ground must not feel the capsule before the skin
+    radius = max(min(float(np.percentile(away, AROUND)), room), THINNEST * height)
+    length = min(0.5 * float(last - first) - radius, max(room - radius, 0.0) / max(steep, 1e-9))
+    return Shape("capsule", centre - origin, axes, np.array([radius, max(length, 0.0), radius]))
 
 
 def _along(bone: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +32,14 @@ ANIMALS = ["Wolf", "Deer", "Fox", "Horse"]
 SAMPLES = ["quadruped", "biped"]
 
 
+@lru_cache(maxsize=2)
+def bodies_of(path: Path) -> Articulation:
+    return articulate(opened(path))
+
+
 def sample(samples: Path, name: str) -> tuple[Rig, Articulation]:
-    rig = opened(samples / f"{name}.glb")
-    return rig, articulate(rig)
+    path = samples / f"{name}.glb"
+    return opened(path), bodies_of(path)
 
 
 def enclosed(rig: Rig, count: int) -> float:
@@ -141,7 +147,7 @@ def test_bodies_move_as_the_skeleton_does(samples: Path, name: str) -> None:
 @pytest.mark.parametrize("height", [0.01, 100.0])
 def test_a_height_scales_everything_and_nothing_else(samples: Path, height: float) -> None:
     path = samples / "quadruped.glb"
-    usual, other = articulate(opened(path)), articulate(open_rig(path, height=height))
+    usual, other = bodies_of(path), articulate(open_rig(path, height=height))
     size = height / usual.height
     assert other.mass == pytest.approx(size**3 * usual.mass, rel=1e-4)
     np.testing.assert_allclose([b.mass / size**3 for b in other.bodies], [b.mass for b in usual.bodies], rtol=1e-3)

@@ -15,7 +15,10 @@ from akd_sdk.errors import RigError
 VOLUME_TOLERANCE = 0.01
 """Share: half of what is promised for closed meshes."""
 
-UNSAMPLED = 0.02
+MASS_TOLERANCE = 0.02
+"""Share: what is promised; a stick fifty times as long as thick has a few thousand points."""
+
+UNSAMPLED = 0.04
 """Share of a solid's largest moment by which sampling may miss any entry of its inertia."""
 
 
@@ -39,14 +42,14 @@ def test_a_closed_mesh_has_its_volume_centre_and_inertia(name: str) -> None:
     mesh.apply_translation((0.2, 1.0, -0.4))
     skin = solid(mesh)
     masses = masses_of(flesh_inside(skin, FACING, MIDDLE), np.zeros(1, dtype=np.int64), np.zeros((1, 3)), 1e-3)
-    assert masses.total == pytest.approx(DENSITY * mesh.volume, rel=0.02)
+    assert masses.total == pytest.approx(DENSITY * mesh.volume, rel=MASS_TOLERANCE)
     np.testing.assert_allclose(masses.centres[0], mesh.center_mass, atol=0.01 * mesh.scale)
     mesh.density = masses.total / mesh.volume
     wanted = np.asarray(mesh.moment_inertia)
-    np.testing.assert_allclose(masses.inertias[0], wanted, atol=2 * UNSAMPLED * np.abs(wanted).max())
+    np.testing.assert_allclose(masses.inertias[0], wanted, atol=UNSAMPLED * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("size", [1e-4, 0.01, 100.0, 1e5])
+@pytest.mark.parametrize("size", [1e-4, 1e5])
 def test_size_changes_nothing_but_the_scale(size: float) -> None:
     mesh = SOLIDS["ring"]
     grown = mesh.copy()
