@@ -54,8 +54,8 @@ PICTURES, PICTURE_SIZE = 8, 160
 
 @dataclass(frozen=True)
 class Row:
-    """What is different in a row of the table; an encoder is slow, so it gets a `share` of the pixels a side, and fewer views and frames,
-    which show no more than `harmonics` of a walk."""
+    """What is different in a row of the table; an encoder is slow, so it gets a `share` of the pixels a side, and fewer views,
+    which show no more than `harmonics` of a walk, and `patience` times the steps."""
 
     name: str
     pixels: PixelOptions
@@ -63,6 +63,7 @@ class Row:
     share: float = 1.0
     views: int = 3
     rate: float = 0.06
+    patience: float = 1.0
     harmonics: float = math.inf
     encoder: Callable[[Tensor], Tensor] | None = None
 
@@ -73,7 +74,7 @@ def rows(names: list[str]) -> list[Row]:
     made = {
         "pixels": lambda: Row("pixels", bones),
         "skin": lambda: Row("pixels, skin instead of bones", surface),
-        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 9, 2 / 3, 2, 0.04, 4.0, random_encoder()),
+        "latents": lambda: Row("latents", replace(bones, stages=LATENT_STAGES), 17, 2 / 3, 2, 0.04, 1.6, 4.0, random_encoder()),
         "no-ground": lambda: Row("no checkerboard", replace(bones, ground=False)),
         "no-smoothness": lambda: Row("no smoothness", replace(bones, smoothness=0.0)),
     }
@@ -93,7 +94,8 @@ def run(rig: Rig, known: KnownMotion, row: Row, options: argparse.Namespace) -> 
     fps = round(30.0 * known.seconds) / known.seconds
     length = DistillOptions(seconds=known.seconds, loop=True, fps=fps)
     fastest = min(length.bandwidth_hz, row.harmonics / known.seconds)
-    asked = replace(length, steps=options.steps, views=row.views, rate=row.rate, bandwidth_hz=fastest, pixels=row.pixels)
+    steps = round(row.patience * options.steps)
+    asked = replace(length, steps=steps, views=row.views, rate=row.rate, bandwidth_hz=fastest, pixels=row.pixels)
     start = time.perf_counter()
     prompt = prior.parse("a walk", tokens.body)
     made = distill(rig, tokens, prior, prompt, asked, seed=options.seed, progress=told if sys.stderr.isatty() else ignore)

@@ -93,10 +93,12 @@ class OraclePrior:
 
 def random_encoder(seed: int = 0) -> Callable[[Tensor], Tensor]:
     """The encoder of a small CogVideoX autoencoder with random weights: videos (views, frames, h, w, 3) in 0..1 to latents, half as wide
-    and high.
+    and high, and half as many after the first.
 
-    Channels are mixed at random, but kernels are smooth and residual branches small, as trained ones are: kernels of white noise fold all
-    detail onto few numbers, and what is left of the gradient of a distance (its cosine with the way to go is .02) leads nowhere.
+    Channels are mixed at random; but a kernel looks at one place and frame, as causal convolutions do that were inflated from those of
+    images, only what makes pictures smaller averages, and residual branches are small. Kernels of white noise fold all detail onto few
+    numbers, and what is left of the gradient of a distance (its cosine with the way to go is .02) leads nowhere; wide ones blur a
+    walk over time, layer upon layer, until feet and hands are lost.
     """
     from diffusers import AutoencoderKLCogVideoX
 
@@ -107,7 +109,8 @@ def random_encoder(seed: int = 0) -> Callable[[Tensor], Tensor]:
     for name, module in vae.encoder.named_modules():
         weight = getattr(module, "weight", None)
         if weight is not None and weight.ndim >= 4:
-            weight.copy_(_smooth(weight.shape) * (RESIDUAL if name.endswith("conv2.conv") else 1.0))
+            mixed = _mixing(weight.shape, averages="downsample" in name)
+            weight.copy_(mixed * (RESIDUAL if name.endswith("conv2.conv") else 1.0))
 
     def encode(pixels: Tensor) -> Tensor:
         videos = (2.0 * pixels - 1.0).permute(0, 4, 1, 2, 3)
@@ -117,10 +120,16 @@ def random_encoder(seed: int = 0) -> Callable[[Tensor], Tensor]:
     return encode
 
 
-def _smooth(shape: torch.Size) -> Tensor:
-    """Weights of a convolution: a random mix of channels, each with a binomial kernel."""
+def _mixing(shape: torch.Size, averages: bool) -> Tensor:
+    """Weights of a convolution: a random mix of channels at the middle of the picture and the last frame, or of a binomial average."""
     kernel = torch.ones(())
-    for side in shape[2:]:
-        line = torch.tensor([1.0, 2.0, 1.0]) / 4.0 if side == 3 else torch.full((side,), 1.0 / side)
+    for axis, side in enumerate(shape[2:]):
+        line = torch.zeros(side)
+        if axis == 0 and len(shape) == 5:
+            line[-1] = 1.0
+        elif averages and side == 3:
+            line = torch.tensor([1.0, 2.0, 1.0]) / 4.0
+        else:
+            line[side // 2] = 1.0
         kernel = kernel[..., None] * line
     return torch.randn(shape[:2]).reshape(*shape[:2], *(1,) * kernel.ndim) / shape[1] ** 0.5 * kernel
