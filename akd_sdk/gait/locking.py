@@ -13,7 +13,7 @@ from akd_sdk.gait.feet import Foot, contact_paths, feet_of, leg_length, sole_edg
 from akd_sdk.gait.ground import ground_matrices, move_world
 from akd_sdk.gait.lifting import lift_edges
 from akd_sdk.gait.placement import Floor, FootMotion, place_foot
-from akd_sdk.gait.smoothing import blend_through, smooth_above, smooth_fit
+from akd_sdk.gait.smoothing import blend_through, runs, smooth_above, smooth_fit
 from akd_sdk.gait.stance import is_made, unique_frames
 from akd_sdk.gait.travel import Travel, estimate_travel, in_place_world
 from akd_sdk.kinematics import motion_from_world, point_paths
@@ -58,10 +58,11 @@ class _Leg:
         return self.placed.sole if self.foot.is_peg else self.placed.position
 
 
-def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
+def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None, *, clearance: float = 0.0) -> Motion:
     """The motion with planted contact points held still on the ground by their limbs, and no contact point under it.
 
-    planted: (frames, contact points), by default `find_contacts`. Each stance keeps one spot and heading, rolling from heel to
+    planted: (frames, contact points), by default `find_contacts`. clearance: leg lengths that a swinging foot is raised over the ground
+    at least, in the middle of its swing; feet that only just clear it would drag under gravity. Each stance keeps one spot and heading, rolling from heel to
     toe; corrections fade in swing; the body takes what the standing feet have in common and is lowered smoothly where a leg would
     not reach. Knees keep their side, bones their length, loops stay exact. The result's `contacts` are the points that stand on the
     ground. A motion that does not travel is held on the belt that its feet push back (`estimate_travel`).
@@ -79,6 +80,7 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None) -> Motion:
         height=height,
         leg=leg_length(rig),
         lifts=is_made(motion),
+        clearance=clearance * leg_length(rig),
     )
     feet = tuple(replace(foot, edge=sole_edge(rig, foot)) for foot in feet_of(rig) if len(foot.chain) > 1)
     if not feet:
@@ -183,9 +185,19 @@ def _swing(leg: _Leg, floor: Floor) -> _Leg:
     faded = blend_through(np.concatenate([moved, turned], axis=1), held, blend, loop)
     turn = Rotation.from_rotvec(faded[:, 3:]).as_matrix() @ leg.was.turn
     lowest_arm = np.einsum("fj,fkj->fk", turn[:, 1], leg.was.lowest).min(axis=1)
-    needed = floor.height - lowest_arm - leg.was.position[:, 1]
+    needed = floor.height + floor.clearance * _arch(~leg.stands, loop) - lowest_arm - leg.was.position[:, 1]
     faded[:, 1] += smooth_above(needed - faded[:, 1], np.zeros(len(needed)), held, 0.5 * blend, loop)
     return replace(leg, placed=replace(leg.was, position=leg.was.position + faded[:, :3], turn=np.asarray(turn)))
+
+
+def _arch(swings: Bools, loop: bool) -> Array:
+    """(frames,) from 0 at the ends of every swing to 1 in its middle; feet that never stand, and swings that a clip cuts, have none."""
+    height = np.zeros(len(swings))
+    for swing in runs(swings, loop):
+        cut = not loop and (swing[0] == 0 or swing[-1] == len(swings) - 1)
+        if len(swing) < len(swings) and not cut:
+            height[swing] = np.sin(np.pi * (np.arange(len(swing)) + 1.0) / (len(swing) + 1.0)) ** 2
+    return height
 
 
 def _chain(rig: Rig, world: Array, foot: Foot) -> tuple[Array, LimbBends]:

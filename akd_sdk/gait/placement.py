@@ -59,7 +59,8 @@ class FootMotion:
 class Floor:
     """What feet stand on: `path` (frames, 3), the travel; `lap` (3,), its step after which a loop begins anew, None without a loop;
     `fps`; `facing` (3, 3), character frame to world; `height` of the ground and `leg` length, metres; `lifts`, whether fast feet are to
-    leave it and come down straight; `rolls`, whether soles may be pitched while they stand."""
+    leave it and come down straight; `rolls`, whether soles may be pitched while they stand; `clearance`, metres over the ground that a
+    foot has at least in the middle of a swing."""
 
     path: Array
     lap: Array | None
@@ -69,6 +70,7 @@ class Floor:
     leg: float
     lifts: bool = False
     rolls: bool = True
+    clearance: float = 0.0
 
 
 def place_foot(foot: FootMotion, planted: Bools, floor: Floor) -> FootMotion:

@@ -1,0 +1,123 @@
+"""Search: the least help, from none upwards, with which a simulation stays up, goes where it should and closes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from akd_sdk.errors import PhysicsError
+from akd_sdk.physics.loops import Cycle, best_cycle
+from akd_sdk.physics.reference import Reference
+from akd_sdk.physics.simulate import Run, Simulation, check_finite, first_fall
+from akd_sdk.physics.slip import slip_speed
+from akd_sdk.progress import Progress, ProgressCallback
+
+CAPS = ((0.0, 0.0), (0.025, 0.015), (0.05, 0.03), (0.1, 0.06), (0.15, 0.09), (0.2, 0.12), (0.29, 0.17))
+"""Help allowed per axis, body weights and body weights times pelvis height, tried upwards; the last has the bound for its norm."""
+BOUND, MEAN_SHARE = (0.5, 0.3), 1.0 / 3.0
+"""Norms that help never exceeds, and the share of them that its means stay under."""
+STIFFNESSES = (2.0, 1.0, 0.5, 0.25)
+"""Of the joints' drives: slow gaits hold a stiff pose best, springy legs land running ones."""
+SLIP = 0.3
+"""Pelvis heights a second that soles may slip, mean over their stances: a centimetre in a thirtieth of a second at human size."""
+ASTRAY = 0.1
+"""Share of the way by which a run may miss where it should have gone."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A simulation and how it went.
+
+    Attributes:
+        run: its states.
+        stiffness: of the drives.
+        fall: step of the fall, None if it stayed up.
+        mean: help used after the lead-in, means of the norms of force (body weights) and torque (body weights times pelvis height).
+        cycle: of a loop, the cycle that is recorded.
+        astray: distance from where it should be, over the way; of a loop, over its recorded cycle.
+        slip: speed of soles that should stand, pelvis heights a second.
+    """
+
+    run: Run
+    stiffness: float
+    fall: int | None
+    mean: tuple[float, float]
+    cycle: Cycle | None
+    astray: float
+    slip: float
+
+    @property
+    def stands(self) -> bool:
+        """Whether it stays up within the bound on mean help."""
+        return self.fall is None and all(mean <= MEAN_SHARE * bound for mean, bound in zip(self.mean, BOUND))
+
+    @property
+    def works(self) -> bool:
+        """Whether it also goes where it should and, a loop, closes."""
+        return self.stands and self.astray <= ASTRAY and (self.cycle is None or self.cycle.closes)
+
+    @property
+    def badness(self) -> float:
+        """What is compared between attempts with the same help."""
+        closing = 0.0 if self.cycle is None else self.cycle.pose_deg + 20.0 * self.cycle.speed
+        return self.astray / ASTRAY + self.slip / SLIP + 0.2 * closing
+
+
+def attempt(simulation: Simulation, caps: tuple[float, float], stiffness: float) -> Attempt:
+    """One run with help bounded by `caps` per axis and drives of a stiffness."""
+    simulation.set_stiffness(stiffness)
+    return judged(simulation, simulation.run(caps), stiffness)
+
+
+def judged(simulation: Simulation, run: Run, stiffness: float) -> Attempt:
+    """How a run went."""
+    reference = simulation.reference
+    fall = first_fall(reference, run.values)
+    force, torque = (float(np.linalg.norm(used[reference.lead :], axis=1).mean()) for used in (run.force, run.torque))
+    if fall is not None:
+        return Attempt(run, stiffness, fall, (force, torque), None, np.inf, np.inf)
+    cycle = best_cycle(reference, run) if reference.cycles else None
+    first, last = (0, len(run.values) - 1) if cycle is None else (cycle.first, cycle.first + reference.cycle)
+    astray = _astray(reference, run, first, last)
+    return Attempt(run, stiffness, None, (force, torque), cycle, astray, slip_speed(reference, run.values, first, last))
+
+
+def _astray(reference: Reference, run: Run, first: int, last: int) -> float:
+    leg = reference.coordinates.articulation.root_height
+    ways = [values[last, [0, 2]] - values[first, [0, 2]] for values in (run.values, reference.values)]
+    wanted = float(np.linalg.norm(np.diff(reference.values[first : last + 1, [0, 2]], axis=0), axis=1).sum())
+    gone, meant = (float(np.linalg.norm(way)) for way in ways)
+    miss = abs(gone - meant) if reference.cycles else float(np.linalg.norm(ways[0] - ways[1]))
+    return miss / max(wanted, leg)
+
+
+def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback, name: str) -> tuple[Attempt, Attempt]:
+    """The attempt with the least help that works, else the one that stands and is nearest to working; and the one without any help.
+
+    Raises PhysicsError where none stands.
+    """
+    alone: Attempt | None = None
+    standing: list[Attempt] = []
+    levels = CAPS if allowed else CAPS[:1]
+    for i, caps in enumerate(levels):
+        progress(Progress("tracking", i / len(levels), f"help of {np.sqrt(3.0) * caps[0]:.2f} body weights" if i else "without help"))
+        tried = [attempt(simulation, caps, stiffness) for stiffness in STIFFNESSES]
+        alone = alone or max(tried, key=lambda a: np.inf if a.fall is None else a.fall)
+        working = [a for a in tried if a.works]
+        if working:
+            best = min(working, key=lambda a: a.badness)
+            check_finite(simulation.reference, best.run)
+            return best, alone
+        standing += [a for a in tried if a.stands]
+    if standing:
+        best = min(standing, key=lambda a: a.badness)
+        check_finite(simulation.reference, best.run)
+        return best, alone
+    for a in tried:
+        check_finite(simulation.reference, a.run)
+    assert alone is not None
+    fell = f"falls after {(alone.fall or 0) * simulation.reference.dt:.2f} s without help"
+    if not allowed:
+        raise PhysicsError(fell, name, "allow help on the root")
+    raise PhysicsError(f"{fell}, and is not kept up by the most that is allowed", name, "lock its feet first, or leave physics out")

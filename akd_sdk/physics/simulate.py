@@ -1,0 +1,137 @@
+"""Simulation of a plant that follows a reference: help only where a foot should stand, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd_sdk.errors import PhysicsError
+from akd_sdk.physics import engine
+from akd_sdk.physics.coordinates import ROOT
+from akd_sdk.physics.plant import Plant
+from akd_sdk.physics.reference import Reference
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Run:
+    """States of a simulation.
+
+    Attributes:
+        values, rates: (steps + 1, coordinates); fewer where it fell.
+        force, torque: (steps, 3) help used, body weights and body weights times pelvis height.
+        caps: (force, torque) per axis that were allowed.
+    """
+
+    values: Array
+    rates: Array
+    force: Array
+    torque: Array
+    caps: tuple[float, float]
+
+
+class Simulation:
+    """Runs a plant along a reference."""
+
+    def __init__(self, plant: Plant, reference: Reference, efforts: Array) -> None:
+        """efforts: (steps + 1, coordinates) torques that the course is known to ask for, added to what the drives give."""
+        self.plant, self.reference = plant, reference
+        self._mujoco = engine.mujoco()
+        self._data: Any = self._mujoco.MjData(plant.model)
+        self._efforts = efforts[1:, ROOT:]
+        self.controls = self._controls()
+        self._pieces = _pieces(reference.flight[1:])
+
+    def run(self, caps: tuple[float, float], offsets: Array | None = None) -> Run:
+        """Follow the reference with help bounded by `caps`; offsets (steps, hinges) are added to the hinges' position targets."""
+        controls = self.controls if offsets is None else self.shifted(offsets)
+        reference, plant = self.reference, self.plant
+        state = np.concatenate([[0.0], reference.values[0], reference.rates[0]])
+        states = [state[None]]
+        allowed = np.zeros((len(controls), 2))
+        count = plant.coordinates.count
+        for first, last, flies in self._pieces:
+            bound = (0.0, 0.0) if flies else caps
+            plant.allow(*bound)
+            allowed[first:last] = bound
+            made = self.step(state[None], controls[None, first:last])[0]
+            states.append(made)
+            state = made[-1]
+            if first_fall(reference, made[:, 1 : 1 + count], first + 1) is not None:
+                break
+        whole = np.concatenate(states)
+        values, rates = whole[:, 1 : 1 + count], whole[:, 1 + count : 1 + 2 * count]
+        used = slice(0, len(values) - 1)
+        force, torque = plant.help_used(controls[used], values[:-1], rates[:-1], allowed[used])
+        return Run(values, rates, force, torque, caps)
+
+    def set_stiffness(self, factor: float) -> None:
+        """Make the hinges' drives so many times as stiff as the articulation says; the damping goes with its root."""
+        self.plant.set_stiffness(factor)
+        self.controls = self._controls()
+
+    def _controls(self) -> Array:
+        reference, plant = self.reference, self.plant
+        controls = plant.controls(reference.values[1:], reference.rates[1:])
+        controls[:, ROOT::2] += self._efforts / plant.stiffness[ROOT:]
+        return controls
+
+    def shifted(self, offsets: Array) -> Array:
+        """Actuator inputs with offsets (..., steps, hinges) on the position targets."""
+        controls = np.broadcast_to(self.controls[: offsets.shape[-2]], (*offsets.shape[:-1], self.controls.shape[-1])).copy()
+        controls[..., ROOT::2] += offsets
+        return controls
+
+    def step(self, states: Array, controls: Array) -> Array:
+        """States (runs, steps, n) from states (runs, n) under inputs (runs, steps, inputs)."""
+        with engine.unwarned():
+            made, _ = self._mujoco.rollout.rollout(self.plant.model, self._data, states, controls, persistent_pool=False)
+        return np.asarray(made)
+
+
+LONGEST_PIECE = 240
+"""Steps between looks at whether the body has fallen."""
+
+
+def _pieces(flight: Bools) -> list[tuple[int, int, bool]]:
+    """Stretches (first, last, flies) of equal flight, none too long."""
+    edges = np.flatnonzero(np.diff(flight.astype(np.int8))) + 1
+    bounds = sorted({0, *map(int, edges), *range(0, len(flight), LONGEST_PIECE), len(flight)})
+    return [(a, b, bool(flight[a])) for a, b in zip(bounds, bounds[1:])]
+
+
+TILT_RAD = np.radians(45.0)
+SUNK = 0.6
+"""A body has fallen when its trunk leans by more than the one, against its own rest, or its root is lower than the other times what it
+should be."""
+FASTEST = 1e3
+"""Radians or metres a second that no coordinate reaches unless the simulation explodes."""
+
+
+def first_fall(reference: Reference, values: Array, first: int = 0) -> int | None:
+    """The first step in which a run (steps, coordinates), begun at step `first`, has fallen, None if it stays up."""
+    finite = np.isfinite(values).all(axis=1)
+    safe = np.where(finite[:, None], values, 0.0)
+    wanted = reference.values[first : first + len(values)]
+    upright, meant = (np.cos(v[:, 4]) * np.cos(v[:, 5]) for v in (safe, wanted))
+    leans = upright < np.minimum(np.cos(TILT_RAD), meant - 0.3)
+    rest = reference.coordinates.articulation.root_height
+    sunk = rest + safe[:, 1] < SUNK * (rest + wanted[:, 1])
+    fallen = np.flatnonzero(leans | sunk | ~finite)
+    return first + int(fallen[0]) if len(fallen) else None
+
+
+def check_finite(reference: Reference, run: Run) -> None:
+    """Raise PhysicsError, with time and body, where a simulation exploded."""
+    bad = ~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST)
+    if not bad.any():
+        return
+    step, coordinate = (int(i[0]) for i in np.nonzero(bad))
+    body = 0 if coordinate < 6 else (coordinate - 3) // 3
+    name = reference.coordinates.articulation.bodies[body].name
+    raise PhysicsError(f"the simulation exploded after {step * reference.dt:.2f} s at {name}", hint="track with a higher damping")

@@ -1,0 +1,158 @@
+"""Tracking: a motion is followed by its own body under gravity, with the least help that keeps it up."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd_sdk.bodies import Articulation, articulate
+from akd_sdk.errors import PhysicsError
+from akd_sdk.gait import find_contacts, measure, travel_of_root, with_travel
+from akd_sdk.gait.contacts import LOW_LEGS
+from akd_sdk.gait.feet import contact_paths, leg_length
+from akd_sdk.kinematics import world_from_motion
+from akd_sdk.motion import Motion
+from akd_sdk.physics.coordinates import Coordinates
+from akd_sdk.physics.course import body_turns, course_of
+from akd_sdk.physics.feasible import feasible
+from akd_sdk.physics.loads import Loads, loads_of, torques
+from akd_sdk.physics.loops import closed
+from akd_sdk.physics.options import TrackOptions
+from akd_sdk.physics.plant import Plant, build
+from akd_sdk.physics.rebuild import motion_of
+from akd_sdk.physics.recording import record_of
+from akd_sdk.physics.reference import Reference, lay_out, stride_seconds
+from akd_sdk.physics.search import Attempt, least_help
+from akd_sdk.physics.simulate import Simulation
+from akd_sdk.physics.tracked import Tracked
+from akd_sdk.progress import Progress, ProgressCallback, between, ignore
+from akd_sdk.rig import Rig
+
+Array = NDArray[np.float64]
+
+DT_S = 1.0 / 480.0
+PASSES = 2
+"""How often the course is made feasible: legs that are put back move the balance a little."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A motion made ready to be followed: its body, the plant, and the simulation along the feasible course."""
+
+    articulation: Articulation
+    plant: Plant
+    simulation: Simulation
+    motion: Motion
+
+    @property
+    def reference(self) -> Reference:
+        return self.simulation.reference
+
+
+def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, progress: ProgressCallback = ignore) -> Tracked:
+    """A motion followed by the character's own body under gravity, with friction and contact.
+
+    The motion goes over the ground with its feet locked (`akd_sdk.gait`); one that walks in place is given its travel. Its root's path is
+    made feasible, then joint drives (proportional-derivative, with the torques that inverse dynamics expects) follow it in MuJoCo, and help on
+    the root is searched upwards from none.
+
+    Args:
+        rig: the character.
+        motion: one of its motions.
+        options: effort, friction, help.
+        progress: told how far the search is; may raise to stop it.
+
+    Raises:
+        PhysicsError: it does not stay up within the bound, or the simulation explodes. RigError: no body can be made of the character.
+        BackendError: a package is missing, or kernels cannot be compiled.
+    """
+    options = options or TrackOptions()
+    start = time.process_time()
+    progress(Progress("tracking", 0.0, "building the body"))
+    given = motion if motion.travel is not None else with_travel(rig, motion)
+    ready = prepare(rig, given, options)
+    best, alone = least_help(ready.simulation, options.help, between(progress, 0.1, 0.95), motion.name)
+    made = _motion_of(rig, ready, best, given)
+    record = record_of(rig, ready, best, given)
+    before, after = measure(rig, given), measure(rig, made, reference=given)
+    caps = tuple(float(np.sqrt(3.0)) * cap for cap in best.run.caps)
+    peak = [float(np.linalg.norm(used, axis=1).max(initial=0.0)) for used in (record.force, record.torque)]
+    progress(Progress("tracking", 1.0))
+    reference = ready.reference
+    physics = {"tracked": True, "effort": options.effort, "caps": [round(cap, 4) for cap in caps], "mean_help": [round(m, 4) for m in best.mean]}
+    return Tracked(
+        motion=made.with_(provenance={**made.provenance, "physics": physics}),
+        record=record,
+        effort=options.effort,
+        caps=(caps[0], caps[1]),
+        mean_force=best.mean[0],
+        peak_force=peak[0],
+        mean_torque=best.mean[1],
+        peak_torque=peak[1],
+        alone_s=None if alone.fall is None else alone.fall * reference.dt,
+        before=before,
+        after=after,
+        bodies=len(ready.articulation.bodies),
+        mass=ready.articulation.mass,
+        dt=reference.dt,
+        cycles=reference.cycles,
+        closure_deg=0.0 if best.cycle is None else best.cycle.pose_deg,
+        closure_speed=0.0 if best.cycle is None else best.cycle.speed,
+        seconds=time.process_time() - start,
+        notes=ready.articulation.notes,
+    )
+
+
+def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
+    """Body, plant and simulation of a motion that goes over the ground."""
+    if not rig.contact_points:
+        raise PhysicsError("the character has no feet to stand on", rig.name, "track characters with legs")
+    if motion.frames < 2:
+        raise PhysicsError("a pose of one frame cannot be followed", motion.name, "give a motion of two frames or more")
+    articulation = articulate(rig)
+    coordinates = Coordinates.about(articulation, rig.facing, body_turns(rig, articulation, motion))
+    planted = find_contacts(rig, motion) if motion.contacts is None else motion.contacts
+    motion = motion.with_(contacts=planted)
+    course = course_of(rig, coordinates, motion, DT_S)
+    plant = build(coordinates, course.dt, options.friction, course.values)
+    able = motion
+    for _ in range(PASSES):
+        loads = loads_of(plant, course, rig.leg_length, options.friction)
+        able = feasible(rig, coordinates, able, course, loads)
+        course = course_of(rig, coordinates, able, DT_S)
+    plant.set_limits(course.values)
+    loads = loads_of(plant, course, rig.leg_length, options.friction)
+    reference = lay_out(coordinates, course, stride_seconds(rig, motion))
+    return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference)), able)
+
+
+def _efforts(loads: Loads, reference: Reference) -> Array:
+    """(steps + 1, coordinates) the torques of a course's samples at every step of the reference."""
+    made, course = torques(loads), reference.course
+    at = loads.steps
+    if course.loop:
+        at, made = np.append(at, course.steps), np.concatenate([made, made[:1]])
+    phase = reference.phase
+    return np.stack([np.interp(phase, at, made[:, k]) for k in range(made.shape[1])], axis=1)
+
+
+def _motion_of(rig: Rig, ready: Prepared, best: Attempt, given: Motion) -> Motion:
+    """The simulated states as a motion, frame by frame as the one given; a loop's recorded cycle, closed."""
+    reference = ready.reference
+    values = best.run.values if best.cycle is None else closed(reference, best.run, best.cycle)
+    at = np.arange(given.frames) / given.fps / reference.dt
+    steps = np.arange(len(values))
+    frames = np.stack([np.interp(at, steps, values[:, k]) for k in range(values.shape[1])], axis=1)
+    made = motion_of(rig, reference.coordinates, frames, ready.motion)
+    made = made.with_(travel=None, contacts=None, name=given.name, provenance=given.provenance)
+    made = with_travel(rig, made, travel_of_root(rig, made))
+    return made.with_(contacts=_touching(rig, made))
+
+
+def _touching(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Planted points (frames, points): of feet in stance, as far as they are down: a simulated foot comes down when it does."""
+    heights = contact_paths(rig, world_from_motion(rig.skeleton, motion))[..., 1]
+    return np.asarray(find_contacts(rig, motion) & (heights < LOW_LEGS * leg_length(rig)))
