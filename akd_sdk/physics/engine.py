@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from akd_sdk.errors import BackendError
+from akd_sdk.splat.quiet import without_line
 
 
 def newton() -> ModuleType:
@@ -14,12 +15,17 @@ def newton() -> ModuleType:
     try:
         import warp
 
-        before = warp.config.enable_backward, warp.config.log_level
-        warp.config.enable_backward, warp.config.log_level = False, warp.LOG_ERROR
+        from akd_sdk.splat.warp_backend import NO_DRIVER
+
+        warp.config.log_level = warp.LOG_WARNING  # what it says otherwise would stand among results
+        before = warp.config.enable_backward
+        warp.config.enable_backward = False
         try:
+            with without_line(NO_DRIVER):
+                warp.init()  # type: ignore[no-untyped-call]  # of warp
             import newton
         finally:
-            warp.config.enable_backward, warp.config.log_level = before
+            warp.config.enable_backward = before
     except ImportError as missing:
         raise BackendError(f"the simulation needs {missing.name}, which is not installed", hint="pip install akd-sdk anew") from missing
     module: ModuleType = newton

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.bodies import Articulation, TrackRecord
+from akd_sdk.gait import repeat
 from akd_sdk.motion import Motion
 from akd_sdk.physics.course import body_turns
 from akd_sdk.physics.loads import corners
@@ -32,19 +33,25 @@ def record_of(rig: Rig, ready: Prepared, best: Attempt, given: Motion) -> TrackR
     used = np.minimum(steps, len(best.run.force) - 1)
     limbs = tuple(dict.fromkeys(body.foot for body in articulation.bodies if body.foot))
     after = reference.coordinates.bodies(best.run.values[steps])
-    frames = np.minimum(np.round(reference.phase[steps] * reference.dt * given.fps).astype(np.int64), given.frames - 1)
-    turns = body_turns(rig, articulation, given)[frames]
-    before = turns, _origins(articulation, turns, given.root[frames])
+    long = repeat(rig, given, reference.cycles) if reference.cycles else given
+    turns = body_turns(rig, articulation, long)
+    before = turns, _origins(articulation, turns, long.root)
+    times, frames = (steps - reference.lead) * reference.dt, np.arange(long.frames) / given.fps
+
+    def then(values: Array) -> Array:
+        """Values (frames, n) of the motion given at the steps."""
+        return np.stack([np.interp(times, frames, column) for column in values.T], axis=1) if values.size else np.zeros((len(steps), 0))
+
     facing = reference.coordinates.facing
     return TrackRecord(
         fps=1.0 / (every * reference.dt),
         feet=limbs,
         heights=_heights(articulation, limbs, *after),
-        heights_before=_heights(articulation, limbs, *before),
+        heights_before=then(_heights(articulation, limbs, *before)),
         force=best.run.force[used] @ facing.T,
         torque=best.run.torque[used],
         com=_com(articulation, *after),
-        com_before=_com(articulation, *before),
+        com_before=then(_com(articulation, *before)),
         support=_support(articulation, *after),
         flight=reference.flight[steps],
     )

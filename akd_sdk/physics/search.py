@@ -21,6 +21,9 @@ STIFFNESSES = (2.0, 1.0, 0.5, 0.25)
 """Of the joints' drives: slow gaits hold a stiff pose best, springy legs land running ones."""
 SLIP = 0.3
 """Pelvis heights a second that soles may slip, mean over their stances: a centimetre in a thirtieth of a second at human size."""
+FAR_ASTRAY = 0.25
+"""Share beyond which a motion that stays up is another motion."""
+REMEDY = "lock its feet first, ask for a slower motion, or leave physics out (--no-physics)"
 ASTRAY = 0.1
 """Share of the way by which a run may miss where it should have gone."""
 
@@ -54,8 +57,8 @@ class Attempt:
 
     @property
     def works(self) -> bool:
-        """Whether it also goes where it should and, a loop, closes."""
-        return self.stands and self.astray <= ASTRAY and (self.cycle is None or self.cycle.closes)
+        """Whether it also goes where it should, with feet that hold the ground, and, a loop, closes."""
+        return self.stands and self.astray <= ASTRAY and self.slip <= SLIP and (self.cycle is None or self.cycle.closes)
 
     @property
     def badness(self) -> float:
@@ -74,9 +77,9 @@ def judged(simulation: Simulation, run: Run, stiffness: float) -> Attempt:
     """How a run went."""
     reference = simulation.reference
     fall = first_fall(reference, run.values)
-    force, torque = (float(np.linalg.norm(used[reference.lead :], axis=1).mean()) for used in (run.force, run.torque))
     if fall is not None:
-        return Attempt(run, stiffness, fall, (force, torque), None, np.inf, np.inf)
+        return Attempt(run, stiffness, fall, (np.inf, np.inf), None, np.inf, np.inf)
+    force, torque = (float(np.linalg.norm(used[reference.lead :], axis=1).mean()) for used in (run.force, run.torque))
     cycle = best_cycle(reference, run) if reference.cycles else None
     first, last = (0, len(run.values) - 1) if cycle is None else (cycle.first, cycle.first + reference.cycle)
     astray = _astray(reference, run, first, last)
@@ -110,14 +113,19 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
             check_finite(simulation.reference, best.run)
             return best, alone
         standing += [a for a in tried if a.stands]
-    if standing:
-        best = min(standing, key=lambda a: a.badness)
+    near = [a for a in standing if a.astray <= FAR_ASTRAY]
+    if near:
+        best = min(near, key=lambda a: a.badness)
         check_finite(simulation.reference, best.run)
         return best, alone
     for a in tried:
         check_finite(simulation.reference, a.run)
-    assert alone is not None
-    fell = f"falls after {(alone.fall or 0) * simulation.reference.dt:.2f} s without help"
-    if not allowed:
-        raise PhysicsError(fell, name, "allow help on the root")
-    raise PhysicsError(f"{fell}, and is not kept up by the most that is allowed", name, "lock its feet first, or leave physics out")
+    raise PhysicsError(_verdict(simulation.reference, alone, bool(standing), allowed), name, REMEDY)
+
+
+def _verdict(reference: Reference, alone: Attempt | None, stood: bool, allowed: bool) -> str:
+    """Why nothing worked, in a clause."""
+    if stood:
+        return "it stays up but does not get on: its feet find no hold"
+    after = 0.0 if alone is None or alone.fall is None else max(alone.fall - reference.lead, 0) * reference.dt
+    return f"it falls after {after:.2f} s without help" + (", and the most that is allowed does not keep it up" if allowed else "")

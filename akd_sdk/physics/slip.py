@@ -11,10 +11,12 @@ from akd_sdk.physics.reference import Reference
 Array = NDArray[np.float64]
 
 RATE = 60.0
+TOUCHING = 0.02
+"""Height, pelvis heights, under which a sole is down."""
 
 
 def slip_speed(reference: Reference, values: Array, first: int, last: int) -> float:
-    """Mean speed over the ground of the lowest corner of soles whose feet should stand, pelvis heights a second.
+    """Mean speed over the ground of the lowest corner of soles that are down and whose feet should stand, pelvis heights a second.
 
     values: (steps + 1, coordinates) of a run; first, last: steps between which is looked. 0 where no foot stands.
     """
@@ -34,7 +36,8 @@ def slip_speed(reference: Reference, values: Array, first: int, last: int) -> fl
         lowest = points[:-1, :, 1].argmin(axis=1)
         frames = np.arange(len(lowest))
         moved = points[1:][frames, lowest] - points[:-1][frames, lowest]
-        stands = planted[1:, limb] & planted[:-1, limb]
+        low = points[..., 1].min(axis=1) < TOUCHING * articulation.root_height
+        stands = planted[1:, limb] & planted[:-1, limb] & low[1:] & low[:-1]
         total += float(np.linalg.norm(moved[:, [0, 2]], axis=1)[stands].sum())
         count += int(stands.sum())
     return total / max(count, 1) / (every * reference.dt) / articulation.root_height
