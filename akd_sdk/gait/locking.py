@@ -62,10 +62,10 @@ def lock_feet(rig: Rig, motion: Motion, planted: Bools | None = None, *, clearan
     """The motion with planted contact points held still on the ground by their limbs, and no contact point under it.
 
     planted: (frames, contact points), by default `find_contacts`. clearance: leg lengths that a swinging foot is raised over the ground
-    at least, in the middle of its swing; feet that only just clear it would drag under gravity. Each stance keeps one spot and heading, rolling from heel to
-    toe; corrections fade in swing; the body takes what the standing feet have in common and is lowered smoothly where a leg would
-    not reach. Knees keep their side, bones their length, loops stay exact. The result's `contacts` are the points that stand on the
-    ground. A motion that does not travel is held on the belt that its feet push back (`estimate_travel`).
+    at least, in the middle of its swing; feet that only just clear it would drag under gravity. Each stance keeps one spot and heading,
+    rolling from heel to toe; corrections fade in swing; the body takes what the standing feet have in common and is lowered smoothly
+    where a leg would not reach. Knees keep their side, bones their length, loops stay exact. The result's `contacts` are the points that
+    stand on the ground. A motion that does not travel is held on the belt that its feet push back (`estimate_travel`).
     """
     travel = estimate_travel(rig, motion)
     planted = find_contacts(rig, motion, travel) if planted is None else planted

@@ -45,7 +45,7 @@ def mujoco() -> ModuleType:
 
 @contextmanager
 def unwarned() -> Iterator[None]:
-    """MuJoCo without its warnings, which it would write to standard error and a file in the working folder; what it warns of is looked at."""
+    """MuJoCo without its warnings, written to standard error and into a file in the working folder; what it warns of is looked at here."""
     library = mujoco()
     before = library.get_mju_user_warning()
     library.set_mju_user_warning(lambda _: None)

@@ -60,9 +60,9 @@ def _change(loads: Loads, course: Course, facing: Array, leg_m: float) -> Array:
     count = basis.shape[1]
     free = np.ones((count, ROOT), dtype=np.bool_)
     free[0, [1, 3, 4, 5]] = False  # a lasting change of height or attitude is no matter of balance
-    held = np.zeros((len(basis), ROOT, count, ROOT))
-    held[:, np.arange(ROOT), :, np.arange(ROOT)] = basis / sizes[:, None, None]
-    held = held.reshape(-1, count * ROOT)
+    weights = np.zeros((len(basis), ROOT, count, ROOT))
+    weights[:, np.arange(ROOT), :, np.arange(ROOT)] = basis / sizes[:, None, None]
+    held = weights.reshape(-1, count * ROOT)
     coefficients = np.zeros((count, ROOT))
     pushed = loads.needed[:, :3] @ facing.T
     for _ in range(ROUNDS):

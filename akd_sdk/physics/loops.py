@@ -90,6 +90,6 @@ def _from_first_frame(values: Array, skip: int) -> Array:
     again = places >= count
     later = values[np.where(again, places - count, places)].copy()
     turn = float(values[-1, 3] - values[0, 3])
-    later[np.ix_(again, [0, 2])] = values[-1, [0, 2]] + turned(later[again][:, [0, 2]] - values[0, [0, 2]], turn)
+    later[np.flatnonzero(again)[:, None], [0, 2]] = values[-1, [0, 2]] + turned(later[again][:, [0, 2]] - values[0, [0, 2]], turn)
     later[again, 3] += turn
     return later

@@ -100,13 +100,15 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
 
     Raises PhysicsError where none stands.
     """
-    alone: Attempt | None = None
     standing: list[Attempt] = []
+    alone = attempt(simulation, CAPS[0], STIFFNESSES[0])
     levels = CAPS if allowed else CAPS[:1]
     for i, caps in enumerate(levels):
         progress(Progress("tracking", i / len(levels), f"help of {np.sqrt(3.0) * caps[0]:.2f} body weights" if i else "without help"))
-        tried = [attempt(simulation, caps, stiffness) for stiffness in STIFFNESSES]
-        alone = alone or max(tried, key=lambda a: np.inf if a.fall is None else a.fall)
+        done = [alone] if i == 0 else []
+        tried = [*done, *(attempt(simulation, caps, stiffness) for stiffness in STIFFNESSES[len(done) :])]
+        if i == 0:
+            alone = max(tried, key=lambda a: np.inf if a.fall is None else a.fall)
         working = [a for a in tried if a.works]
         if working:
             best = min(working, key=lambda a: a.badness)
@@ -123,9 +125,9 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
     raise PhysicsError(_verdict(simulation.reference, alone, bool(standing), allowed), name, REMEDY)
 
 
-def _verdict(reference: Reference, alone: Attempt | None, stood: bool, allowed: bool) -> str:
+def _verdict(reference: Reference, alone: Attempt, stood: bool, allowed: bool) -> str:
     """Why nothing worked, in a clause."""
     if stood:
         return "it stays up but does not get on: its feet find no hold"
-    after = 0.0 if alone is None or alone.fall is None else max(alone.fall - reference.lead, 0) * reference.dt
+    after = 0.0 if alone.fall is None else max(alone.fall - reference.lead, 0) * reference.dt
     return f"it falls after {after:.2f} s without help" + (", and the most that is allowed does not keep it up" if allowed else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def _pieces(flight: Bools) -> list[tuple[int, int, bool]]:
     """Stretches (first, last, flies) of equal flight, none too long."""
     edges = np.flatnonzero(np.diff(flight.astype(np.int8))) + 1
     bounds = sorted({0, *map(int, edges), *range(0, len(flight), LONGEST_PIECE), len(flight)})
-    return [(a, b, bool(flight[a])) for a, b in zip(bounds, bounds[1:])]
+    return [(a, b, bool(flight[a])) for a, b in pairwise(bounds)]
 
 
 TILT_RAD = np.radians(45.0)
@@ -122,13 +123,13 @@ def first_fall(reference: Reference, values: Array, first: int = 0) -> int | Non
     leans = upright < np.minimum(np.cos(TILT_RAD), meant - 0.3)
     rest = reference.coordinates.articulation.root_height
     sunk = rest + safe[:, 1] < SUNK * (rest + wanted[:, 1])
-    fallen = np.flatnonzero(leans | sunk | ~finite)
+    fallen = np.flatnonzero(np.asarray(leans | sunk | ~finite))
     return first + int(fallen[0]) if len(fallen) else None
 
 
 def check_finite(reference: Reference, run: Run) -> None:
     """Raise PhysicsError, with time and body, where a simulation exploded."""
-    bad = ~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST)
+    bad: Bools = ~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST)
     if not bad.any():
         return
     step, coordinate = (int(i[0]) for i in np.nonzero(bad))

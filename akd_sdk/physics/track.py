@@ -55,9 +55,9 @@ class Prepared:
 def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, progress: ProgressCallback = ignore) -> Tracked:
     """A motion followed by the character's own body under gravity, with friction and contact.
 
-    The motion goes over the ground with its feet locked (`akd_sdk.gait`); one that walks in place is given its travel. Its root's path is
-    made feasible, then joint drives (proportional-derivative, with the torques that inverse dynamics expects) follow it in MuJoCo, and help on
-    the root is searched upwards from none.
+    The motion goes over the ground with its feet locked (`akd_sdk.gait`); one that walks in place is given its travel. Its root's
+    path is made feasible, then joint drives (proportional-derivative, with the torques that inverse dynamics expects) follow it in MuJoCo,
+    and help on the root is searched upwards from none.
 
     Args:
         rig: the character.
@@ -82,7 +82,8 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     peak = [float(np.linalg.norm(used, axis=1).max(initial=0.0)) for used in (record.force, record.torque)]
     progress(Progress("tracking", 1.0))
     reference = ready.reference
-    physics = {"tracked": True, "effort": options.effort, "caps": [round(cap, 4) for cap in caps], "mean_help": [round(m, 4) for m in best.mean]}
+    rounded = {"caps": [round(cap, 4) for cap in caps], "mean_help": [round(mean, 4) for mean in best.mean]}
+    physics = {"tracked": True, "effort": options.effort, **rounded}
     return Tracked(
         motion=made.with_(provenance={**made.provenance, "physics": physics}),
         record=record,
