@@ -63,7 +63,7 @@ class Reference:
 
 def lay_out(coordinates: Coordinates, course: Course, stride_s: float) -> Reference:
     """A loop run for at least `SHORTEST_RUN_S` after a lead-in of a stride; a clip as it is."""
-    flying: Bools = ~course.planted.any(axis=1)
+    flying = np.asarray(~course.planted.any(axis=1))
     if not course.loop:
         return Reference(coordinates, course, course.values, course.rates, flying, 0, 0)
     count = course.steps

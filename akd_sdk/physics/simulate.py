@@ -129,7 +129,7 @@ def first_fall(reference: Reference, values: Array, first: int = 0) -> int | Non
 
 def check_finite(reference: Reference, run: Run) -> None:
     """Raise PhysicsError, with time and body, where a simulation exploded."""
-    bad: Bools = ~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST)
+    bad = np.asarray(~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST))
     if not bad.any():
         return
     step, coordinate = (int(i[0]) for i in np.nonzero(bad))
