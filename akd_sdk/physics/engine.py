@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 
 from akd_sdk.errors import BackendError
 from akd_sdk.splat.quiet import without_line
+from akd_sdk.splat.quiet import without_line
+
+
+NO_DRIVER = "Could not find or load the NVIDIA CUDA driver"
+KERNELS = "newton._src.solvers.mujoco.kernels"
+"""The largest of the modules that newton has Warp compile, as its folder in the cache is called."""
 
 
 def newton() -> ModuleType:
@@ -15,21 +22,40 @@ def newton() -> ModuleType:
     try:
         import warp
 
-        from akd_sdk.splat.warp_backend import NO_DRIVER
-
-        warp.config.log_level = warp.LOG_WARNING  # what it says otherwise would stand among results
         before = warp.config.enable_backward
         warp.config.enable_backward = False
         try:
-            with without_line(NO_DRIVER):
-                warp.init()  # type: ignore[no-untyped-call]  # of warp
-            import newton
+            with quietly():
+                import newton
         finally:
             warp.config.enable_backward = before
     except ImportError as missing:
         raise BackendError(f"the simulation needs {missing.name}, which is not installed", hint="pip install akd-sdk anew") from missing
     module: ModuleType = newton
     return module
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Warp without its banner, its notes on kernels and its remark that there is no CUDA driver."""
+    import warp
+
+    before = warp.config.log_level
+    warp.config.log_level = warp.LOG_WARNING
+    try:
+        with without_line(NO_DRIVER):
+            warp.init()
+            yield
+    finally:
+        warp.config.log_level = before
+
+
+def compiles() -> bool:
+    """Whether the simulation's kernels are still to be compiled: the first run on a machine, or of a version."""
+    import warp
+
+    folder = warp.config.kernel_cache_dir or ""
+    return not any(Path(folder).glob(f"*{KERNELS}*"))
 
 
 def mujoco() -> ModuleType:

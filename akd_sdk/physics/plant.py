@@ -93,8 +93,10 @@ def build(coordinates: Coordinates, dt: float, friction: float, reference: Array
     on = np.repeat([mass, about], 3)
     stiffness = np.concatenate([on * rates**2, articulation.stiffness[1:].reshape(-1)])
     damping = np.concatenate([2.0 * on * rates, articulation.damping[1:].reshape(-1)])
-    model = _newton_model(coordinates, stiffness, damping, friction, reference)
-    solver = engine.newton().solvers.SolverMuJoCo(model, use_mujoco_cpu=True, integrator="implicitfast", cone="pyramidal")
+    newton = engine.newton()
+    with engine.quietly():
+        model = _newton_model(coordinates, stiffness, damping, friction, reference)
+        solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True, integrator="implicitfast", cone="pyramidal")
     inner = solver.mj_model
     inner.opt.timestep = dt
     inner.opt.disableflags |= int(engine.mujoco().mjtDisableBit.mjDSBL_AUTORESET)  # an explosion is to be seen

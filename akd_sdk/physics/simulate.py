@@ -120,16 +120,16 @@ def first_fall(reference: Reference, values: Array, first: int = 0) -> int | Non
     safe = np.where(finite[:, None], values, 0.0)
     wanted = reference.values[first : first + len(values)]
     upright, meant = (np.cos(v[:, 4]) * np.cos(v[:, 5]) for v in (safe, wanted))
-    leans = upright < np.minimum(np.cos(TILT_RAD), meant - 0.3)
+    leans = np.asarray(upright < np.minimum(np.cos(TILT_RAD), meant - 0.3))
     rest = reference.coordinates.articulation.root_height
-    sunk = rest + safe[:, 1] < SUNK * (rest + wanted[:, 1])
+    sunk = np.asarray(rest + safe[:, 1] < SUNK * (rest + wanted[:, 1]))
     fallen = np.flatnonzero(np.asarray(leans | sunk | ~finite))
     return first + int(fallen[0]) if len(fallen) else None
 
 
 def check_finite(reference: Reference, run: Run) -> None:
     """Raise PhysicsError, with time and body, where a simulation exploded."""
-    bad = np.asarray(~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST))
+    bad: Bools = np.asarray(~np.isfinite(run.values) | ~np.isfinite(run.rates) | (np.abs(run.rates) > FASTEST))
     if not bad.any():
         return
     step, coordinate = (int(i[0]) for i in np.nonzero(bad))

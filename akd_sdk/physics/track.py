@@ -15,6 +15,7 @@ from akd_sdk.gait.contacts import LOW_LEGS
 from akd_sdk.gait.feet import contact_paths, leg_length
 from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
+from akd_sdk.physics import engine
 from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.physics.course import body_turns, course_of
 from akd_sdk.physics.feasible import feasible
@@ -71,7 +72,9 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     """
     options = options or TrackOptions()
     start = time.process_time()
-    progress(Progress("tracking", 0.0, "building the body"))
+    engine.newton()
+    first = ", compiling kernels on this first run, up to a minute" if engine.compiles() else ""
+    progress(Progress("tracking", 0.0, f"building the body{first}"))
     given = motion if motion.travel is not None else with_travel(rig, motion)
     ready = prepare(rig, given, options)
     best, alone = least_help(ready.simulation, options.help, between(progress, 0.1, 0.95), motion.name)
