@@ -9,8 +9,6 @@ from types import ModuleType
 
 from akd_sdk.errors import BackendError
 from akd_sdk.splat.quiet import without_line
-from akd_sdk.splat.quiet import without_line
-
 
 NO_DRIVER = "Could not find or load the NVIDIA CUDA driver"
 KERNELS = "newton._src.solvers.mujoco.kernels"
@@ -44,7 +42,7 @@ def quietly() -> Iterator[None]:
     warp.config.log_level = warp.LOG_WARNING
     try:
         with without_line(NO_DRIVER):
-            warp.init()
+            warp.init()  # type: ignore[no-untyped-call]  # of warp
             yield
     finally:
         warp.config.log_level = before

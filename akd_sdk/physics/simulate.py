@@ -116,7 +116,7 @@ FASTEST = 1e3
 
 def first_fall(reference: Reference, values: Array, first: int = 0) -> int | None:
     """The first step in which a run (steps, coordinates), begun at step `first`, has fallen, None if it stays up."""
-    finite = np.isfinite(values).all(axis=1)
+    finite = np.asarray(np.isfinite(values).all(axis=1))
     safe = np.where(finite[:, None], values, 0.0)
     wanted = reference.values[first : first + len(values)]
     upright, meant = (np.cos(v[:, 4]) * np.cos(v[:, 5]) for v in (safe, wanted))
