@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from akd_sdk.animator import Animator
     from akd_sdk.distill import DistillOptions
     from akd_sdk.motion import Motion
+    from akd_sdk.physics import Tracked
     from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
     from akd_sdk.priors.video import VideoOptions
     from akd_sdk.readers import open_rig
@@ -53,6 +54,7 @@ __all__ = [
     "Rig",
     "RigError",
     "Skeleton",
+    "Tracked",
     "VideoOptions",
     "VideoPrior",
     "load_prior",
@@ -68,6 +70,7 @@ _LAZY = {
     "Prompt": "akd_sdk.priors",
     "Rig": "akd_sdk.rig",
     "Skeleton": "akd_sdk.rig",
+    "Tracked": "akd_sdk.physics",
     "VideoOptions": "akd_sdk.priors.video",
     "VideoPrior": "akd_sdk.priors",
     "load_prior": "akd_sdk.priors",

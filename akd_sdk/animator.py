@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 import akd_sdk
 from akd_sdk import reporting
 from akd_sdk.distill import Distilled, DistillOptions, distill
-from akd_sdk.errors import AkdError
+from akd_sdk.errors import AkdError, BackendError, PhysicsError, RigError
 from akd_sdk.exporters import Clip, export
 from akd_sdk.gait import MotionMetrics, find_contacts, lock_feet, measure, set_down, travel_of_root, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
+from akd_sdk.physics import Tracked, TrackOptions, track
 from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
 from akd_sdk.progress import Progress, ProgressCallback, between, ignore
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
 from akd_sdk.schemas import AnimateOptions, Report
-from akd_sdk.sheet import contact_sheet, save_preview, save_sheet
+from akd_sdk.sheet import contact_sheet, save_plot, save_preview, save_sheet, track_plot
 from akd_sdk.views.rig_tokens import tokens_of
 
 if TYPE_CHECKING:
@@ -56,9 +57,10 @@ class Animator:
 
     >>> animator = Animator.open("samples/quadruped.glb", seed=7)
     >>> motion = animator.animate("a dog trotting", seconds=2.0, loop=True)
-    >>> animator.export(motion, "out/dog.glb")
+    >>> grounded = animator.track(motion)
+    >>> animator.export(grounded, "out/dog.glb")
 
-    Steps return new values; between calls only the report of the last animation is kept.
+    Steps return new values; between calls only the report of the last animation, and what the last tracking was, are kept.
     """
 
     def __init__(self, rig: Rig, prior: Prior | VideoPrior, seed: int = 0, *, height: float | None = None) -> None:
@@ -69,6 +71,7 @@ class Animator:
         self.seed = seed
         self._height = height
         self._report: Report | None = None
+        self._tracked: Tracked | None = None
         self.checkpoint: Path | None = None
         self._watch = _Stopwatch()
 
@@ -173,6 +176,7 @@ class Animator:
             measured = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
         if not keep:
             self.discard_checkpoint()
+        self._tracked = None
         asked = AnimateOptions(prior=self.prior.name, seconds=seconds, loop=loop, fps=fps, height_m=self._height)
         self._report = self._described(asked, prompt, made, motion, measured).model_copy(update={"seconds": watch.seconds})
         return motion
@@ -183,27 +187,94 @@ class Animator:
         """The report of an animation, its times aside; measured before and after feet were locked."""
         before, after = measured
         unknown = () if not prompt.unknown else (f"not understood: {', '.join(prompt.unknown)}",)
-        return Report(
-            source=reporting.source_file(self.rig.source.path),
-            character=reporting.character(self.rig),
-            options=asked,
-            prompt=reporting.understanding(prompt),
-            seed=self.seed,
-            warnings=(*unknown, *prompt.notes, *made.notes, *reporting.doubts(prompt.action, motion, after)),
-            guessed=self.rig.notes,
-            repaired=self.rig.source.repairs,
-            clip=reporting.clip_facts(motion),
-            distillation=reporting.distillation(self.prior, prompt, made.options),
-            before=reporting.metrics(before),
-            after=reporting.metrics(after),
-            versions=dict(reporting.versions(pixels=self.prior.observes == "pixels")),
-            seconds={},
+        plain = reporting.plain_report(self.rig, motion, self.seed)
+        return plain.model_copy(
+            update={
+                "options": asked,
+                "prompt": reporting.understanding(prompt),
+                "warnings": (*unknown, *prompt.notes, *made.notes, *reporting.doubts(prompt.action, motion, after)),
+                "distillation": reporting.distillation(self.prior, prompt, made.options),
+                "before": reporting.metrics(before),
+                "after": reporting.metrics(after),
+                "versions": reporting.versions(*(reporting.PIXEL_LIBRARIES if self.prior.observes == "pixels" else ())),
+            }
         )
 
     def _over_ground(self, motion: Motion) -> Motion:
         """A distilled motion on the ground, travelling: as pixels showed it, or on tracks as its feet tell."""
         lowered = set_down(self.rig, motion)
         return with_travel(self.rig, lowered, travel_of_root(self.rig, lowered) if self.prior.observes == "pixels" else None)
+
+    def lock_feet(self, motion: Motion) -> Motion:
+        """A clip of the file, say, going over the ground with its feet held on it; what `animate` makes does so already.
+
+        Artists' clips walk in place, and their feet skate: what is to be tracked must be able to stand.
+        """
+        moved = with_travel(self.rig, motion)
+        return lock_feet(self.rig, moved, moved.contacts if moved.contacts is not None else find_contacts(self.rig, moved))
+
+    def track(
+        self,
+        motion: Motion,
+        *,
+        effort: str = "default",
+        friction: float = 0.8,
+        help: bool = True,
+        budget: float | None = None,
+        strict: bool = True,
+        progress: ProgressCallback = ignore,
+    ) -> Motion:
+        """The motion as the character's own body does it in a simulation, with gravity, friction and contact.
+
+        Joints are driven towards the motion. Where the body would fall, the pelvis is helped by the least force and torque that keep it
+        up; how much that was is in the report (`report.physics`), with metrics before and after. Of a motion that `animate` did not make
+        the report is a new one. Feet that skate cannot be tracked: hold the clips of a file with `lock_feet` first.
+
+        Args:
+            motion: of this character.
+            effort: "default"; "best" also searches for what to drive the joints towards, from no help on, for `budget` seconds.
+            friction: of the ground.
+            help: whether the pelvis may be helped at all.
+            budget: processor seconds of effort "best"; None: six for a second of motion. An interruption gives the best until then.
+            strict: refuse a motion that cannot be tracked; else it comes back as it was, and report and exported clips say why.
+            progress: told how far the work is; may raise to stop it.
+
+        Raises:
+            PhysicsError: it falls with all the help that is allowed, or the simulation fails. RigError: a body without volume or feet.
+            BackendError: the simulation cannot run here. AkdError: an option that cannot be.
+        """
+        options = TrackOptions(effort=effort, friction=friction, help=help, budget_s=budget, seed=self.seed)
+        watch = _Stopwatch()
+        self._tracked = None
+        try:
+            with watch.stage("tracking"):
+                tracked = track(self.rig, motion, options, progress=progress)
+        except (PhysicsError, RigError, BackendError) as fault:
+            if strict:
+                raise
+            found, moved = reporting.untracked(fault, options), motion.with_(provenance={**motion.provenance, "physics": _why(fault)})
+        else:
+            found, moved = reporting.tracking(tracked, options), tracked.motion
+            self._tracked = tracked
+        report = self._report if reporting.same_animation(self._report, motion) else None
+        report = report or reporting.plain_report(self.rig, motion, self.seed, self._watch.seconds)
+        self._report = reporting.with_tracking(report, found, moved, watch.seconds)
+        return moved
+
+    @property
+    def tracked(self) -> Tracked:
+        """The last tracking, with its record over time."""
+        if self._tracked is None:
+            raise AkdError("nothing was tracked yet", hint="call track first")
+        return self._tracked
+
+    def plot(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Draw the last tracking over time as PNG: feet, help, centre of mass and support, before and after."""
+        tracked = self.tracked
+        title, remark = f"{self.rig.name}: {tracked.motion.name}", self.report.physics.summary() if self.report.physics else ""
+        with self._written("drawing") as files:
+            files.append(save_plot(track_plot(tracked.record, title, remark, tracked.caps), Path(path), force=force))
+        return files[0]
 
     def discard_checkpoint(self) -> None:
         """Remove the checkpoint that `animate` was told to keep, where there is one."""
@@ -227,13 +298,23 @@ class Animator:
             files.append(export(self.rig, Clip.from_motion(self.rig, motion, root_mode), Path(path), force=force))
         return files[0]
 
-    def sheet(self, motion: Motion, path: str | PathLike[str], *, renderer: str = "mesh", force: bool = False) -> Path:
+    def sheet(
+        self,
+        motion: Motion,
+        path: str | PathLike[str],
+        *,
+        before: Motion | None = None,
+        renderer: str = "mesh",
+        force: bool = False,
+    ) -> Path:
         """Write a contact sheet of a motion: the character at twelve times, from the side and from three quarters, as PNG.
 
-        `renderer`: "mesh" draws its triangles, "splat" its Gaussians on the checkerboard, as a video prior sees them.
+        `before`: the motion before it was tracked, drawn above it. `renderer`: "mesh" draws its triangles, "splat" its Gaussians on the
+        checkerboard, as a video prior sees them.
         """
         with self._written("drawing") as files:
-            files.append(save_sheet(contact_sheet(self.rig, motion, renderer=renderer), Path(path), force=force))
+            drawn = contact_sheet(self.rig, motion, before=before, renderer=renderer)
+            files.append(save_sheet(drawn, Path(path), force=force))
         return files[0]
 
     def preview(self, motion: Motion, path: str | PathLike[str], *, force: bool = False, progress: ProgressCallback = ignore) -> Path:
@@ -244,9 +325,9 @@ class Animator:
 
     @property
     def report(self) -> Report:
-        """What the last animation was and made, and the files written since."""
+        """What the last animation, or the last tracking of a clip, was and made, and the files written since."""
         if self._report is None:
-            raise AkdError("there is no report yet", hint="call animate first")
+            raise AkdError("there is no report yet", hint="call animate or track first")
         return self._report
 
     @contextmanager
@@ -267,6 +348,11 @@ def _check_length(how: DistillOptions, **length: float) -> None:
         theirs = getattr(how, name)
         if theirs not in (given, getattr(DistillOptions(), name)):
             raise AkdError(f"{name} is {theirs} in how, {given} in the call", "how", f"give {name} to animate itself")
+
+
+def _why(fault: AkdError) -> dict[str, object]:
+    """What a clip says in files of a tracking that failed; of one that did not, physics itself tells."""
+    return {"tracked": False, "why": str(fault)}
 
 
 def clip_name(prompt: Prompt) -> str:

@@ -14,17 +14,34 @@ import numpy as np
 
 import akd_sdk
 from akd_sdk.distill import DistillOptions
+from akd_sdk.errors import AkdError
 from akd_sdk.gait import MotionMetrics
 from akd_sdk.gait.coherence import gaits_of
 from akd_sdk.motion import Motion
+from akd_sdk.physics import Tracked, TrackOptions
 from akd_sdk.priors import Prior, Prompt, VideoPrior
 from akd_sdk.rig import Rig
-from akd_sdk.schemas import Character, ClipFacts, Distillation, Filming, GaitFit, Metrics, OutputFile, SourceFile, Understanding
+from akd_sdk.schemas import (
+    Character,
+    ClipFacts,
+    Distillation,
+    Filming,
+    GaitFit,
+    HelpUsed,
+    Metrics,
+    OutputFile,
+    Report,
+    SourceFile,
+    Tracking,
+    Understanding,
+)
 
 LIBRARIES: Final = ("numpy", "scipy", "torch", "usd-core")
 """Libraries whose version may change a result."""
 PIXEL_LIBRARIES: Final = ("warp-lang", "diffusers", "transformers")
 """The same, where a prior looks at pixels."""
+PHYSICS_LIBRARIES: Final = ("newton", "mujoco", "warp-lang")
+"""The same, where a motion is tracked."""
 TRACK_WEIGHTS: Final = ("smoothness", "effort", "twist", "limits", "ground")
 PIXEL_WEIGHTS: Final = ("smoothness", "boxes", "effort", "twist", "limits")
 """Names of the losses' weights in the options."""
@@ -104,7 +121,7 @@ def _filming(prior: VideoPrior, options: DistillOptions) -> Filming:
     )
 
 
-def doubts(action: str, motion: Motion, measured: MotionMetrics) -> tuple[str, ...]:
+def doubts(action: str, motion: Motion, measured: MotionMetrics | Metrics) -> tuple[str, ...]:
     """What of a clip is not as it was asked for: one line for the user each."""
     found = []
     fit = measured.gaits.get(action)
@@ -143,10 +160,78 @@ def metrics(measured: MotionMetrics) -> Metrics:
     )
 
 
-def versions(*, pixels: bool = False) -> Mapping[str, str]:
-    """Versions of what shapes the result; `pixels`: of a prior that looks at pixels."""
+def plain_report(rig: Rig, motion: Motion, seed: int, seconds: Mapping[str, float] | None = None) -> Report:
+    """What can be said of any motion of a character; `seconds` by stage."""
+    return Report(
+        source=source_file(rig.source.path),
+        character=character(rig),
+        seed=seed,
+        guessed=rig.notes,
+        repaired=rig.source.repairs,
+        clip=clip_facts(motion),
+        versions=dict(versions()),
+        seconds=dict(seconds or {}),
+    )
+
+
+def with_tracking(report: Report, found: Tracking, motion: Motion, seconds: Mapping[str, float]) -> Report:
+    """The report with what became of its motion in a simulation; `motion` is what is delivered now, `seconds` by stage are added."""
+    options, prompt = report.options, report.prompt
+    lost = () if prompt is None or found.after is None else doubts(prompt.action, motion, found.after)
+    asked = None if options is None else options.model_copy(update={"physics": True, "effort": found.effort, "friction": found.friction})
+    return report.model_copy(
+        update={
+            "options": asked,
+            "warnings": tuple(dict.fromkeys((*report.warnings, *found.notes, *(f"after tracking {line}" for line in lost)))),
+            "clip": clip_facts(motion),
+            "physics": found,
+            "versions": {**report.versions, **versions(*PHYSICS_LIBRARIES)},
+            "seconds": {**report.seconds, **seconds},
+        }
+    )
+
+
+def tracking(tracked: Tracked, options: TrackOptions) -> Tracking:
+    """How a motion was tracked."""
+    force, torque = tracked.caps
+    loops = tracked.cycles > 0
+    return Tracking(
+        effort=tracked.effort,  # type: ignore[arg-type]  # pydantic checks it
+        friction=options.friction,
+        kept=True,
+        force=HelpUsed(cap=force, mean=tracked.mean_force, peak=tracked.peak_force),
+        torque=HelpUsed(cap=torque, mean=tracked.mean_torque, peak=tracked.peak_torque),
+        alone_s=tracked.alone_s,
+        bodies=tracked.bodies,
+        mass_kg=tracked.mass,
+        dt_s=tracked.dt,
+        cycles=tracked.cycles,
+        closure_deg=tracked.closure_deg if loops else None,
+        closure_speed=tracked.closure_speed if loops else None,
+        cpu_s=tracked.seconds,
+        before=metrics(tracked.before),
+        after=metrics(tracked.after),
+        notes=tracked.notes,
+    )
+
+
+def untracked(fault: AkdError, options: TrackOptions) -> Tracking:
+    """Why a motion could not be tracked."""
+    return Tracking(effort=options.effort, friction=options.friction, kept=False, fault=str(fault))  # type: ignore[arg-type]  # pydantic checks it
+
+
+def same_animation(report: Report | None, motion: Motion) -> bool:
+    """Whether a motion comes from the animation that the report is about, as it is or edited."""
+    if report is None or report.prompt is None or report.options is None:
+        return False
+    made = report.prompt.sentence, report.options.prior, report.seed
+    return made == tuple(motion.provenance.get(key) for key in ("prompt", "prior", "seed"))
+
+
+def versions(*libraries: str) -> Mapping[str, str]:
+    """Versions of what shapes every result, and of these libraries."""
     found = {"akd-sdk": akd_sdk.__version__, "python": platform.python_version()}
-    for library in (*LIBRARIES, *PIXEL_LIBRARIES) if pixels else LIBRARIES:
+    for library in (*LIBRARIES, *libraries):
         try:
             found[library] = version(library)
         except PackageNotFoundError:

@@ -46,6 +46,12 @@ def test_importing_loads_no_heavy_library(name: str) -> None:
     assert done.stdout.split() == []
 
 
+def test_the_engines_of_the_simulation_are_loaded_only_where_something_is_tracked() -> None:
+    program = "import sys, akd_sdk.animator, akd_sdk.physics; print(*[m for m in ('newton', 'mujoco', 'warp') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == []
+
+
 def test_every_listed_name_appears_once_only() -> None:
     names = [name for module in PUBLIC for name in importlib.import_module(module).__all__]
     assert sorted(names) == sorted(set(names))

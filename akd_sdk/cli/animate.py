@@ -7,29 +7,28 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from akd_sdk.cli.arguments import File, Force, Height, Json
-from akd_sdk.cli.outputs import listing, together
+from akd_sdk.cli.arguments import PHYSICS, Effort, File, Force, Formats, Friction, Height, Json, Seed
+from akd_sdk.cli.outputs import listing, output_stem, suffixes_of, together
 from akd_sdk.cli.terminal import progress_bar, say, say_json, warn
-from akd_sdk.errors import AkdError, ExportError
+from akd_sdk.errors import AkdError
 from akd_sdk.progress import Progress, ProgressCallback, between
 
 if TYPE_CHECKING:
     from akd_sdk.animator import Animator
     from akd_sdk.motion import Motion
     from akd_sdk.priors.video import VideoOptions
+    from akd_sdk.schemas import Report
 
 EXAMPLE: Final = 'akd animate fox.glb "a fox trotting slowly" -o out --loop --formats glb,usda'
 
-LONGEST_STEM: Final = 200
-"""Bytes of an output's name before its suffix; what file systems take is some 250."""
-
-MAKING_SHARE: Final = 0.85
-"""Share of the command's time in which the motion is made; the rest writes it."""
+SHARES: Final = (0.0, 0.75, 0.87, 1.0)
+"""Of the command's time, where making, tracking and writing begin and end."""
 
 FINE: Final = "Distillation"
 VIDEO: Final = "Video models: see docs/cogvideox-to-clip.md"
@@ -43,8 +42,8 @@ def animate(
     seconds: Annotated[float, typer.Option(help="Length, from 0.5 to what the prior sees at once (mini: 2); loops may be longer.")] = 2.0,
     loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
-    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Another seed, another take.")] = 0,
-    formats: Annotated[str, typer.Option(help="Of the results, with commas: glb, usda, usdc, usdz, bvh.")] = "glb",
+    seed: Seed = 0,
+    formats: Formats = "glb",
     prior: Annotated[
         str, typer.Option(help="Who knows what the sentence means: mini, here and on any CPU, or a video model: cogvideox, ltx, wan.")
     ] = "mini",
@@ -56,6 +55,16 @@ def animate(
     name: Annotated[str | None, typer.Option(help="Name of the clip; else the words understood.", show_default=False)] = None,
     sheet: Annotated[bool, typer.Option("--sheet/--no-sheet", help="Draw a contact sheet of the clip.")] = True,
     preview: Annotated[bool, typer.Option("--preview/--no-preview", help="Draw the clip as a moving picture (GIF).")] = False,
+    physics: Annotated[
+        bool,
+        typer.Option(
+            "--physics/--no-physics",
+            help="Let the body track it; if it cannot, the clip is as before and the last line says so.",
+            rich_help_panel=PHYSICS,
+        ),
+    ] = True,
+    effort: Effort = "default",
+    friction: Friction = 0.8,
     mode: Annotated[
         str | None,
         typer.Option(
@@ -99,13 +108,15 @@ def animate(
 
     A report and a contact sheet come with it. Nothing is written until all is done. Ctrl-C leaves a checkpoint that --resume takes up.
     """
-    suffixes = _suffixes(formats)
+    suffixes = suffixes_of(formats)
     from akd_sdk.animator import Animator, clip_name
     from akd_sdk.distill import DistillOptions, PixelOptions
+    from akd_sdk.physics import TrackOptions
     from akd_sdk.priors.prior import VIDEO as VIDEO_MODELS
 
     video = _video_options(prior, _Asked(device, memory, size, frames, gaussians, allow_download), guidance)
     pixels = PixelOptions() if gaussians is None else PixelOptions(gaussians=gaussians)
+    TrackOptions(effort=effort, friction=friction)  # refused before there is work to lose
     how = DistillOptions(seconds=seconds, loop=loop, fps=fps, mode=mode, steps=steps, views=views, pixels=pixels)
     if prior in VIDEO_MODELS:  # whose weights are gigabytes to read: what can be told without them is told first
         how.settled("pixels", math.inf)
@@ -118,21 +129,36 @@ def animate(
     files = _Files(output_stem(animator.rig.name, name), suffixes, sheet, preview)
     with _kept_until_written(animator), together(output, files.names, force=force) as work, progress_bar() as bar:
         typer.echo(f"understood: {' '.join((*understood.styles, understood.action))} ({understood.body})", err=True)
-        making, writing = between(bar, 0.0, MAKING_SHARE), between(bar, MAKING_SHARE, 1.0)
-        motion = animator.animate(
+        making, tracking, writing = (between(bar, start, end) for start, end in pairwise(SHARES))
+        made = animator.animate(
             prompt, seconds=seconds, loop=loop, fps=fps, name=name, how=how, guidance=guidance, resume=resume, keep=True, progress=making
         )
-        _write(animator, motion, files, work, writing)
+        motion = animator.track(made, effort=effort, friction=friction, strict=False, progress=tracking) if physics else made
+        _write(animator, motion, made if physics and _is_tracked(animator.report) else None, _Place(files, work), writing)
         report = animator.report.model_copy(update={"files": listing(work, output)})
         (work / files.report).write_text(report.to_json(), encoding="utf-8")
+    _say(report, output / files.report, json)
+
+
+def _is_tracked(report: Report) -> bool:
+    return report.physics is not None and report.physics.kept
+
+
+def _say(report: Report, path: Path, json: bool) -> None:
+    """What came of it; where it could not be tracked, the last line says so."""
+    failed = None if report.physics is None or report.physics.kept else f"{report.physics.summary()}; the clip is as it was before"
     if json:
         say_json(report)
+        if failed:
+            warn(failed)
         return
     for warning in report.warnings:
         warn(warning)
     say(report.summary())
-    for written in (*(written.path for written in report.files), output / files.report):
+    for written in (*(written.path for written in report.files), path):
         say(f"wrote {written}")
+    if failed:
+        say(failed)
 
 
 @contextmanager
@@ -173,8 +199,17 @@ class _Files:
         return (*self.clips, *self.pictures, self.report)
 
 
-def _write(animator: Animator, motion: Motion, files: _Files, work: Path, progress: ProgressCallback) -> None:
-    """Clips and pictures of a motion into the folder `work`."""
+@dataclass(frozen=True)
+class _Place:
+    """Files, and the folder that they are written in first."""
+
+    files: _Files
+    work: Path
+
+
+def _write(animator: Animator, motion: Motion, before: Motion | None, place: _Place, progress: ProgressCallback) -> None:
+    """Clips and pictures of a motion, which was tracked where there is one `before`."""
+    files, work = place.files, place.work
     count = len(files.clips) + len(files.pictures)
     for done, clip in enumerate(files.clips):
         progress(Progress("writing", done / count, clip))
@@ -184,7 +219,7 @@ def _write(animator: Animator, motion: Motion, files: _Files, work: Path, progre
         if picture.endswith(".gif"):
             animator.preview(motion, work / picture, progress=between(progress, done / count, (done + 1) / count, "drawing"))
         else:
-            animator.sheet(motion, work / picture)
+            animator.sheet(motion, work / picture, before=before)
     progress(Progress("writing", 1.0, files.report))
 
 
@@ -228,20 +263,3 @@ def _size(text: str) -> tuple[int, int]:
     if found is None:
         raise AkdError(f"{text!r} is no size", "--size", "give width and height, such as 720x480")
     return int(found[2]), int(found[1])
-
-
-def output_stem(character: str, clip: str) -> str:
-    """What the outputs for a clip of a character are called, before the suffix: nothing that a file system minds, and not too long."""
-    return re.sub(r"[^\w.-]+", "_", f"{character}_{clip}").encode()[:LONGEST_STEM].decode(errors="ignore")
-
-
-def _suffixes(formats: str) -> Sequence[str]:
-    """File suffixes of a list of formats, each once."""
-    from akd_sdk.exporters import known_suffixes
-
-    known = known_suffixes()
-    wanted = dict.fromkeys("." + word.strip().lower().lstrip(".") for word in formats.split(","))
-    for suffix in wanted:
-        if suffix not in known:
-            raise ExportError(f"unknown format {suffix[1:]!r}", "--formats", f"known: {', '.join(s[1:] for s in known)}")
-    return tuple(wanted)

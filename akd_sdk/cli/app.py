@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from akd_sdk import __version__
-from akd_sdk.cli import animate, convert, inspect, metrics, sheet, train
+from akd_sdk.cli import animate, convert, inspect, metrics, sheet, track, train
 
 app = typer.Typer(
     help="A rigged character and a sentence become animation clips that engines play.",
@@ -31,6 +31,7 @@ def _akd(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
 COMMANDS: Final = (
     (animate.animate, animate.EXAMPLE),
+    (track.track, track.EXAMPLE),
     (inspect.inspect, inspect.EXAMPLE),
     (metrics.metrics, metrics.EXAMPLE),
     (sheet.sheet, sheet.EXAMPLE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -17,3 +17,12 @@ Height = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Formats = Annotated[str, typer.Option("--formats", help="Of the results, with commas: glb, usda, usdc, usdz, bvh.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Another seed, another take.")]
+PHYSICS: Final = "Physics"
+"""Panel of the help."""
+Effort = Annotated[
+    str,
+    typer.Option("--effort", help="default, or best: longer, with less help on the pelvis.", rich_help_panel=PHYSICS),
+]
+Friction = Annotated[float, typer.Option("--friction", help="Between feet and ground.", rich_help_panel=PHYSICS)]

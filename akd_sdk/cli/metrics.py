@@ -37,14 +37,14 @@ def metrics(file: File, clip: Clip = None, height: Height = None, json: Json = F
         say_json(FileMetrics(source=str(file), clips=measured))
         return
     console = results()
-    console.print(table(("clip", *(title for title, _ in _cells(measured[0].metrics))), (_row(one) for one in measured)))
+    console.print(table(("clip", *(title for title, _ in cells(measured[0].metrics))), (_row(one) for one in measured)))
 
 
 def _row(one: ClipMetrics) -> tuple[str, ...]:
-    return (one.clip, *(cell for _, cell in _cells(one.metrics)))
+    return (one.clip, *(cell for _, cell in cells(one.metrics)))
 
 
-def _cells(found: Metrics) -> Iterable[tuple[str, str]]:
+def cells(found: Metrics) -> Iterable[tuple[str, str]]:
     """Titles and cells of a row."""
     gait = best_gait(found)
     best = max(found.gaits.values(), key=lambda fit: fit.coherence, default=None) if gait is None else found.gaits[gait]

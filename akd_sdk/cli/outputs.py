@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from akd_sdk.errors import ExportError
 from akd_sdk.formats.atomic import staged
 from akd_sdk.schemas import OutputFile
+
+LONGEST_STEM: Final = 200
+"""Bytes of an output's name before its suffix; what file systems take is some 250."""
 
 
 def claim(path: Path, *, force: bool) -> None:
@@ -44,3 +49,20 @@ def listing(work: Path, folder: Path) -> tuple[OutputFile, ...]:
     """The files in `work` as they will be called in `folder`."""
     files = sorted(path for path in work.rglob("*") if path.is_file())
     return tuple(OutputFile(path=str(folder / path.relative_to(work)), bytes=path.stat().st_size) for path in files)
+
+
+def output_stem(character: str, clip: str) -> str:
+    """What the outputs for a clip of a character are called, before the suffix: nothing that a file system minds, and not too long."""
+    return re.sub(r"[^\w.-]+", "_", f"{character}_{clip}").encode()[:LONGEST_STEM].decode(errors="ignore")
+
+
+def suffixes_of(formats: str) -> Sequence[str]:
+    """File suffixes of a list of formats, each once."""
+    from akd_sdk.exporters import known_suffixes
+
+    known = known_suffixes()
+    wanted = dict.fromkeys("." + word.strip().lower().lstrip(".") for word in formats.split(","))
+    for suffix in wanted:
+        if suffix not in known:
+            raise ExportError(f"unknown format {suffix[1:]!r}", "--formats", f"known: {', '.join(s[1:] for s in known)}")
+    return tuple(wanted)

@@ -20,6 +20,8 @@ ROOT_HZ, ROOT_TURN_HZ = 1.0, 4.0
 """Frequency of the bounded springs that help the root, on the body's mass and about its moment; critically damped."""
 CONTACT_S = 0.005
 """Time constant of the ground, seconds: stiff; never under two time steps."""
+LEAST_FRICTION = 2e-5
+"""MuJoCo asks for half of it at least; as slippery as none."""
 Z_TO_Y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 """Turns z, along which newton's capsules lie, to y."""
 
@@ -86,6 +88,7 @@ class Plant:
 
 def build(coordinates: Coordinates, dt: float, friction: float, reference: Array) -> Plant:
     """The plant of an articulation that is to follow `reference` (frames, coordinates); `friction` with the ground."""
+    friction = max(friction, LEAST_FRICTION)
     articulation = coordinates.articulation
     mass, height = articulation.mass, articulation.root_height
     about = mass * (0.5 * height) ** 2

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from akd_sdk.bodies import Articulation, articulate
 from akd_sdk.errors import PhysicsError
 from akd_sdk.gait import find_contacts, measure, travel_of_root, with_travel
-from akd_sdk.gait.contacts import LOW_LEGS
+from akd_sdk.gait.contacts import LOW_LEGS, ground_height
 from akd_sdk.gait.feet import contact_paths, leg_length
-from akd_sdk.kinematics import world_from_motion
+from akd_sdk.gait.ground import move_world
+from akd_sdk.kinematics import motion_from_world, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.physics import engine
 from akd_sdk.physics.coordinates import Coordinates
@@ -73,9 +74,11 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     options = options or TrackOptions()
     start = time.process_time()
     engine.newton()
-    first = ", compiling kernels on this first run, up to a minute" if engine.compiles() else ""
-    progress(Progress("tracking", 0.0, f"building the body{first}"))
+    stage = "compiling the simulation's kernels, once, for up to a minute" if engine.compiles() else "tracking"
+    progress(Progress(stage, 0.0, "building the body"))
     given = motion if motion.travel is not None else with_travel(rig, motion)
+    height = ground_height(rig, given, contact_paths(rig, world_from_motion(rig.skeleton, given))) if rig.contact_points else 0.0
+    given = _lifted(rig, given, -height)
     ready = prepare(rig, given, options)
     best, alone = least_help(ready.simulation, options.help, between(progress, 0.1, 0.95), motion.name)
     made = _motion_of(rig, ready, best, given)
@@ -88,7 +91,7 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     rounded = {"caps": [round(cap, 4) for cap in caps], "mean_help": [round(mean, 4) for mean in best.mean]}
     physics = {"tracked": True, "effort": options.effort, **rounded}
     return Tracked(
-        motion=made.with_(provenance={**made.provenance, "physics": physics}),
+        motion=_lifted(rig, made, height).with_(provenance={**made.provenance, "physics": physics}),
         record=record,
         effort=options.effort,
         caps=(caps[0], caps[1]),
@@ -154,6 +157,16 @@ def _motion_of(rig: Rig, ready: Prepared, best: Attempt, given: Motion) -> Motio
     made = made.with_(travel=None, contacts=None, name=given.name, provenance=given.provenance)
     made = with_travel(rig, made, travel_of_root(rig, made))
     return made.with_(contacts=_touching(rig, made))
+
+
+def _lifted(rig: Rig, motion: Motion, height: float) -> Motion:
+    """The motion moved up by a height, metres: a file's ground is where its feet stand, a simulation's at 0."""
+    if height == 0.0:
+        return motion
+    up = np.eye(4)
+    up[1, 3] = height
+    world = move_world(rig.skeleton, world_from_motion(rig.skeleton, motion), np.broadcast_to(up, (motion.frames, 4, 4)))
+    return motion_from_world(rig.skeleton, world, motion.fps, name=motion.name, loop=motion.loop, like=motion)
 
 
 def _touching(rig: Rig, motion: Motion) -> NDArray[np.bool_]:

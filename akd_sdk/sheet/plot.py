@@ -108,8 +108,9 @@ def _feet(record: TrackRecord, times: Array) -> list[_Panel]:
     keys = ("before", BEFORE), ("flight before", FLIGHT)
     panels = []
     two = not {"LF", "RF"} & set(record.feet)
-    for k, limb in enumerate(record.feet):
-        name, colour = FEET.get(limb, (limb, COM))
+    order = sorted(range(len(record.feet)), key=lambda k: [*FEET, record.feet[k]].index(record.feet[k]))
+    for row, k in enumerate(order):
+        name, colour = FEET.get(record.feet[k], (record.feet[k], COM))
         name = name.replace("hind", "foot") if two else name
 
         def draw(axes: Axes, k: int = k, name: str = name, colour: Colour = colour) -> None:
@@ -118,7 +119,7 @@ def _feet(record: TrackRecord, times: Array) -> list[_Panel]:
             axes.line(times, after[:, k], colour, 2.0)
             axes.words(name, colour)
 
-        panels.append(_Panel("" if k else words, () if k else keys, 3.2 / len(record.feet), values, draw))
+        panels.append(_Panel("" if row else words, () if row else keys, 3.2 / len(record.feet), values, draw))
     return panels
 
 

@@ -17,6 +17,7 @@ COMMANDS: dict[str, Callable[[str], list[str]]] = {
     "metrics": lambda file: ["metrics", file],
     "sheet": lambda file: ["sheet", file, "-o", "results/sheet.png"],
     "convert": lambda file: ["convert", file, "results/clip.glb"],
+    "track": lambda file: ["track", file, "-o", "results", "--plot", "results/plot.png"],
 }
 
 FILES = ("missing.glb", "folder.glb", *bad_files.CONTENTS)
@@ -141,6 +142,9 @@ def walker(workplace: Path, shared: Path) -> Path:
         (["sheet", "fox.glb", "--clip", "Dance", "-o", "results.png"], "'Dance'"),
         (["sheet", "fox.glb", "--clip", "Walk", "-o", "fox.glb"], "fox.glb: exists already"),
         (["metrics", "fox.glb", "--clip", "Dance"], "'Dance'"),
+        (["track", "fox.glb"], "Survey, Walk, Run"),
+        (["track", "fox.glb", "--clip", "Walk", "-o", "fox.glb"], "fox.glb"),
+        (["track", "fox.glb", "--clip", "Walk", "--plot", "fox.glb/plot.png"], "fox.glb/plot.png"),
         (["convert", "fox.glb", "clip.glb", "--clip", "Dance"], "'Dance'"),
         (["convert", "fox.glb", "clip.fbx"], "clip.fbx"),
         (["convert", "fox.glb", "clip"], "clip"),

@@ -17,7 +17,7 @@ from PIL import Image
 from akd_sdk import AkdError, ExportError
 from akd_sdk.animator import Animator
 from akd_sdk.cli import main
-from akd_sdk.cli.animate import output_stem
+from akd_sdk.cli.outputs import output_stem
 from akd_sdk.schemas import CharacterSummary, Conversion, FileMetrics, Report
 
 pytestmark = pytest.mark.xdist_group("commands")
@@ -187,9 +187,9 @@ def test_metrics_of_the_file_are_those_of_the_report(results: Path, report: Repo
     measured = FileMetrics.model_validate_json(capsys.readouterr().out)
     (clip,) = measured.clips
     assert clip.clip == "slow_walk"
-    assert report.after is not None
-    assert clip.metrics.gaits["walk"].coherence == pytest.approx(report.after.gaits["walk"].coherence, abs=0.02)
-    assert clip.metrics.jitter == pytest.approx(report.after.jitter, rel=0.05)
+    assert report.delivered is not None
+    assert clip.metrics.gaits["walk"].coherence == pytest.approx(report.delivered.gaits["walk"].coherence, abs=0.02)
+    assert clip.metrics.jitter == pytest.approx(report.delivered.jitter, rel=0.05)
 
 
 def test_metrics_are_shown_as_a_table(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
