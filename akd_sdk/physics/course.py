@@ -11,6 +11,9 @@ from scipy.ndimage import gaussian_filter1d
 
 from akd_sdk.bodies import Articulation
 from akd_sdk.gait import find_contacts
+from akd_sdk.gait.contacts import LOW_LEGS
+from akd_sdk.gait.feet import contact_paths, leg_length
+from akd_sdk.gait.stance import is_made
 from akd_sdk.kinematics import rest_turns, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.physics.coordinates import Coordinates
@@ -63,9 +66,15 @@ def body_turns(rig: Rig, articulation: Articulation, motion: Motion) -> Array:
 
 
 def course_of(rig: Rig, coordinates: Coordinates, motion: Motion, dt: float) -> Course:
-    """The course of a motion that goes over the ground; `dt` is fitted so that a loop has whole steps."""
+    """The course of a motion that goes over the ground; `dt` is fitted so that a loop has whole steps.
+
+    Feet of a file's motion bear while they are down, though they skate: what is taken for a flight must be one.
+    """
     frames = coordinates.of(body_turns(rig, coordinates.articulation, motion), motion.root)
     planted = find_contacts(rig, motion) if motion.contacts is None else motion.contacts
+    if not is_made(motion):
+        heights = contact_paths(rig, world_from_motion(rig.skeleton, motion))[..., 1]
+        planted = planted | (heights < LOW_LEGS * leg_length(rig))
     limbs = tuple(dict.fromkeys(point.limb for point in rig.contact_points))
     feet = np.stack([planted[:, [p.limb == limb for p in rig.contact_points]].any(axis=1) for limb in limbs], axis=1)
     steps = max(1, round(motion.duration / dt))

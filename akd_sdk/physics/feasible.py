@@ -26,6 +26,8 @@ HIGHEST_HZ = 6.0
 MISSED = 0.05
 """A wrench of so many body weights (times pelvis height) that the ground cannot give costs as much as a change by the two below."""
 SHIFT_LEGS, TURN_RAD = 0.03, 0.04
+LARGEST_LEGS, LARGEST_RAD = 0.12, 0.15
+"""Largest change: a motion that asks for more is none that this body could do, and help must show how far it is from one."""
 CLEARANCE = 0.05
 """Leg lengths by which swinging feet are raised over the ground at least: bodies sag, and what only just clears it drags."""
 
@@ -35,6 +37,8 @@ def feasible(rig: Rig, coordinates: Coordinates, motion: Motion, course: Course,
     coefficients = _change(loads, course, coordinates.facing, rig.leg_length)
     share = np.linspace(0.0, 1.0, motion.frames)
     change = _basis(share, course)[0] @ coefficients
+    largest = np.abs(change).max(axis=0) / np.repeat([LARGEST_LEGS * rig.leg_length, LARGEST_RAD], 3)
+    change /= max(1.0, float(largest.max()))
     values = coordinates.of(body_turns(rig, coordinates.articulation, motion), motion.root)
     values[:, :ROOT] += change
     moved = motion_of(rig, coordinates, values, motion)
