@@ -51,4 +51,5 @@ def test_limits_are_counted_from_the_neutral_pose(standing_ready: Prepared) -> N
 def test_what_is_followed_lies_within_the_limits_of_the_model(circle_ready: Prepared) -> None:
     low, high = circle_ready.plant.model.jnt_range[6:].T
     values = circle_ready.reference.values[:, 6:]
-    assert (values > low).all() and (values < high).all()
+    assert (values > low).all()
+    assert (values < high).all()

@@ -18,7 +18,13 @@ GRAVITY = 9.81
 
 
 def stepping(
-    rig: Rig, *, hertz: float = 1.5, duty: float = 0.55, seconds: float = 2.0, turn_rad_s: float = 0.0, footfalls: Mapping[str, float] = TROT
+    rig: Rig,
+    *,
+    hertz: float = 1.5,
+    duty: float = 0.55,
+    seconds: float = 2.0,
+    turn_rad_s: float = 0.0,
+    footfalls: Mapping[str, float] = TROT,
 ) -> Motion:
     """A loop that goes over the ground with its feet locked: every foot stands for `duty` of a stride, its hip turning evenly back.
 
