@@ -130,4 +130,5 @@ def _verdict(reference: Reference, alone: Attempt, stood: bool, allowed: bool) -
     if stood:
         return "it stays up but does not get on: its feet find no hold"
     after = 0.0 if alone.fall is None else max(alone.fall - reference.lead, 0) * reference.dt
-    return f"it falls after {after:.2f} s without help" + (", and the most that is allowed does not keep it up" if allowed else "")
+    when = f"after {after:.2f} s" if after > 0.0 else "at once"
+    return f"it falls {when} without help" + (", and the most that is allowed does not keep it up" if allowed else "")
