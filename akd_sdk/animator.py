@@ -131,9 +131,8 @@ class Animator:
         keep: bool = False,
         progress: ProgressCallback = ignore,
     ) -> Motion:
-        """The character doing what the sentence says, walking over the ground with its feet locked to it.
-
-        An interrupted call (KeyboardInterrupt) leaves a checkpoint in the user's cache folder.
+        """The character doing what the sentence says, walking over the ground with its feet locked to it. An interrupted call
+        (KeyboardInterrupt) leaves a checkpoint in the user's cache folder.
 
         Args:
             sentence: one action, in English: "a dog trotting", "a man walks slowly".
@@ -165,7 +164,7 @@ class Animator:
         with watch.stage("distilling"):
             told = between(progress, 0.0, DISTILL_SHARE)
             made = distill(self.rig, tokens, self.prior, prompt, options, seed=self.seed, progress=told, resume=resume, keep=True)
-        self.checkpoint = made.checkpoint
+        self.checkpoint, self._tracked = made.checkpoint, None
         with watch.stage("feet"):
             progress(Progress("locking feet", DISTILL_SHARE))
             provenance = {"prompt": sentence, "prior": self.prior.name, "seed": self.seed, "akd_sdk": akd_sdk.__version__}
@@ -176,7 +175,6 @@ class Animator:
             measured = measure(self.rig, raw), measure(self.rig, motion, reference=raw)
         if not keep:
             self.discard_checkpoint()
-        self._tracked = None
         asked = AnimateOptions(prior=self.prior.name, seconds=seconds, loop=loop, fps=fps, height_m=self._height)
         self._report = self._described(asked, prompt, made, motion, measured).model_copy(update={"seconds": watch.seconds})
         return motion

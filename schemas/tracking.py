@@ -69,8 +69,8 @@ class Tracking(Schema):
             return f"not tracked: {self.fault or 'no reason is known'}"
         if self.force is None or self.torque is None or not (self.force.cap or self.torque.cap):
             return "tracked without any help"
-        alone = "" if self.alone_s is None else f"; without help it falls after {self.alone_s:.2f} s"
+        alone = "stays up, but slips or strays" if self.alone_s is None else f"falls after {self.alone_s:.2f} s"
         return (
             f"tracked with help of {self.force.mean:.3f} body weights on average, {self.force.peak:.3f} at most "
-            f"(torque {self.torque.mean:.3f} and {self.torque.peak:.3f} of weight times pelvis height){alone}"
+            f"(torque {self.torque.mean:.3f} and {self.torque.peak:.3f} of weight times pelvis height); without help it {alone}"
         )

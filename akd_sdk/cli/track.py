@@ -30,15 +30,9 @@ def track(
     clip: Clip = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the results.")] = Path("out"),
     formats: Formats = "glb",
-    name: Annotated[
-        str | None, typer.Option(help="Name of the new clip; else the clip's with _tracked.", show_default=False)
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="PNG", help="Draw feet, help, balance over time.", show_default=False)
-    ] = None,
-    sheet: Annotated[
-        Path | None, typer.Option(metavar="PNG", help="Draw a contact sheet, before and after.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new clip; else the clip's with _tracked.", show_default=False)] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw feet, help, balance over time.", show_default=False)] = None,
+    sheet: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw a contact sheet, before and after.", show_default=False)] = None,
     effort: Effort = "default",
     budget: Annotated[
         float | None,

@@ -50,7 +50,7 @@ def test_animate_tracks_by_default_and_says_what_that_took(report: Report) -> No
     assert found.kept
     assert help_is_within_bounds(found)
     assert found.force is not None
-    assert (found.force.cap == 0.0) == (found.alone_s is None), "help is allowed only to what falls without"
+    assert found.force.cap > 0.0 or found.alone_s is None, "what falls without help is given some"
     assert found.before is not None
     assert found.after is not None
     assert found.after.gaits["trot"].coherence >= found.before.gaits["trot"].coherence - 0.03
