@@ -152,10 +152,8 @@ class Animator:
             PromptError: the sentence, or the length. RigError: a body that the prior does not know. PriorError: nothing to resume.
             AkdError: an option that cannot be. BackendError: not enough memory for a video model.
         """
-        _check_length(how or DistillOptions(), seconds=seconds, loop=loop, fps=fps)
+        _check(how or DistillOptions(), guidance, seconds=seconds, loop=loop, fps=fps)
         options = replace(how or DistillOptions(), seconds=seconds, loop=loop, fps=fps)
-        if guidance is not None and not math.isfinite(guidance):
-            raise AkdError(f"{guidance:g} is no weight of the sentence", "--guidance", "give a number such as 2.5")
         tokens = tokens_of(self.rig)
         prompt = self.prior.parse(sentence, tokens.body)
         if guidance is not None:
@@ -340,8 +338,10 @@ class Animator:
             self._report = self._report.model_copy(update={"files": listed, "seconds": watch.seconds})
 
 
-def _check_length(how: DistillOptions, **length: float) -> None:
-    """Refuse options with a length of their own that is not the call's: one of the two is a mistake."""
+def _check(how: DistillOptions, guidance: float | None, **length: float) -> None:
+    """Refuse a guidance that is no number, and options with a length of their own that is not the call's: one of the two is a mistake."""
+    if guidance is not None and not math.isfinite(guidance):
+        raise AkdError(f"{guidance:g} is no weight of the sentence", "--guidance", "give a number such as 2.5")
     for name, given in length.items():
         theirs = getattr(how, name)
         if theirs not in (given, getattr(DistillOptions(), name)):
