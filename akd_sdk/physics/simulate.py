@@ -52,7 +52,7 @@ class Simulation:
         """Follow the reference with help bounded by `caps`; offsets (steps, hinges) are added to the hinges' position targets."""
         controls = self.controls if offsets is None else self.shifted(offsets)
         reference, plant = self.reference, self.plant
-        state = np.concatenate([[0.0], reference.values[0], reference.rates[0]])
+        state = np.concatenate([[0.0], self._start(), reference.rates[0]])
         states = [state[None]]
         allowed = np.zeros((len(controls), 2))
         count = plant.coordinates.count
@@ -70,6 +70,15 @@ class Simulation:
         used = slice(0, len(values) - 1)
         force, torque = plant.help_used(controls[used], values[:-1], rates[:-1], allowed[used])
         return Run(values, rates, force, torque, caps)
+
+    def _start(self) -> Array:
+        """The first coordinates, lifted until no body is under the ground: it would be shot out."""
+        values = self.reference.values[0].copy()
+        turns, origins = self.plant.coordinates.bodies(values[None])
+        bodies = self.plant.coordinates.articulation.bodies
+        lowest = min(float(body.shape.lowest(turns[:, i], origins[:, i])[0]) for i, body in enumerate(bodies))
+        values[1] -= min(lowest, 0.0)
+        return values
 
     def set_stiffness(self, factor: float) -> None:
         """Make the hinges' drives so many times as stiff as the articulation says; the damping goes with its root."""
@@ -135,4 +144,5 @@ def check_finite(reference: Reference, run: Run) -> None:
     step, coordinate = (int(i[0]) for i in np.nonzero(bad))
     body = 0 if coordinate < 6 else (coordinate - 3) // 3
     name = reference.coordinates.articulation.bodies[body].name
-    raise PhysicsError(f"the simulation exploded after {step * reference.dt:.2f} s at {name}", hint="track with a higher damping")
+    fault = f"the simulation exploded after {step * reference.dt:.2f} s at {name}"
+    raise PhysicsError(fault, hint="ask for a slower motion, or leave physics out")
