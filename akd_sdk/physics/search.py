@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ SLIP = 0.3
 """Pelvis heights a second that soles may slip, mean over their stances: a centimetre in a thirtieth of a second at human size."""
 FAR_ASTRAY = 0.25
 """Share beyond which a motion that stays up is another motion."""
-REMEDY = "lock its feet first, ask for a slower motion, or leave physics out (--no-physics)"
+REMEDY = "lock its feet first, ask for a slower motion, or leave physics out"
 ASTRAY = 0.1
 """Share of the way by which a run may miss where it should have gone."""
 
@@ -71,6 +71,12 @@ def attempt(simulation: Simulation, caps: tuple[float, float], stiffness: float)
     """One run with help bounded by `caps` per axis and drives of a stiffness."""
     simulation.set_stiffness(stiffness)
     return judged(simulation, simulation.run(caps), stiffness)
+
+
+def unaided(simulation: Simulation) -> Attempt:
+    """The attempt without any help that stays up longest."""
+    tried = [attempt(simulation, CAPS[0], stiffness) for stiffness in STIFFNESSES]
+    return max(tried, key=lambda a: np.inf if a.fall is None else a.fall)
 
 
 def judged(simulation: Simulation, run: Run, stiffness: float) -> Attempt:
@@ -121,7 +127,8 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
         check_finite(simulation.reference, best.run)
         return best, alone
     for a in tried:
-        check_finite(simulation.reference, a.run)
+        until = (a.fall or 0) + 1  # what explodes after a fall fell
+        check_finite(simulation.reference, replace(a.run, values=a.run.values[:until], rates=a.run.rates[:until]))
     raise PhysicsError(_verdict(simulation.reference, alone, bool(standing), allowed), name, REMEDY)
 
 

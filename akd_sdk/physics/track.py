@@ -27,7 +27,8 @@ from akd_sdk.physics.plant import Plant, build
 from akd_sdk.physics.rebuild import motion_of
 from akd_sdk.physics.recording import record_of
 from akd_sdk.physics.reference import Reference, lay_out, stride_seconds
-from akd_sdk.physics.search import Attempt, least_help
+from akd_sdk.physics.sampling import sampled_best
+from akd_sdk.physics.search import Attempt, least_help, unaided
 from akd_sdk.physics.simulate import Simulation
 from akd_sdk.physics.tracked import Tracked
 from akd_sdk.progress import Progress, ProgressCallback, between, ignore
@@ -80,7 +81,7 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     height = ground_height(rig, given, contact_paths(rig, world_from_motion(rig.skeleton, given))) if rig.contact_points else 0.0
     given = _lifted(rig, given, -height)
     ready = prepare(rig, given, options)
-    best, alone = least_help(ready.simulation, options.help, between(progress, 0.1, 0.95), motion.name)
+    best, alone = _searched(ready.simulation, options, progress, motion.name)
     made = _motion_of(rig, ready, best, given)
     record = record_of(rig, ready, best, given)
     before, after = measure(rig, given), measure(rig, made, reference=given)
@@ -111,6 +112,18 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
         seconds=time.process_time() - start,
         notes=ready.articulation.notes,
     )
+
+
+def _searched(simulation: Simulation, options: TrackOptions, progress: ProgressCallback, name: str) -> tuple[Attempt, Attempt]:
+    """The best attempt at an effort, and the longest one without help or sampling."""
+    if options.effort == "default":
+        return least_help(simulation, options.help, between(progress, 0.1, 0.95), name)
+    try:
+        known, alone = least_help(simulation, options.help, between(progress, 0.1, 0.2), name)
+    except PhysicsError as none:
+        alone = unaided(simulation)
+        return sampled_best(simulation, none, (options.seed, options.budget_s, options.help), between(progress, 0.2, 0.95)), alone
+    return sampled_best(simulation, known, (options.seed, options.budget_s, options.help), between(progress, 0.2, 0.95)), alone
 
 
 def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
