@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging_tree import ROOT
 
-HOMES = {
+HOMES: dict[str, str | tuple[str, ...]] = {
     "diffusers": "akd_sdk/priors/video/",
     "transformers": "akd_sdk/priors/video/",
     "accelerate": "akd_sdk/priors/video/",
@@ -20,11 +20,15 @@ HOMES = {
     "sentencepiece": "akd_sdk/priors/video/",
     "google": "akd_sdk/priors/video/",
     "gsplat": "akd_sdk/splat/",
-    "warp": "akd_sdk/splat/",
+    "warp": ("akd_sdk/splat/", "akd_sdk/physics/"),
+    "newton": "akd_sdk/physics/",
+    "mujoco": "akd_sdk/physics/",
+    "mujoco_warp": "akd_sdk/physics/",
+    "igl": "akd_sdk/bodies/",
 }
 """Where each may be imported; `google` is what protobuf is imported as."""
 
-OPTIONAL = sorted(HOMES.keys() - {"warp"})
+OPTIONAL = sorted(HOMES.keys() - {"warp", "newton", "mujoco", "mujoco_warp", "igl"})
 FILES = sorted(file for folder in ("akd_sdk", "exporters", "schemas") for file in (ROOT / folder).rglob("*.py") if not file.is_symlink())
 
 
