@@ -23,7 +23,7 @@ def newton() -> ModuleType:
         before = warp.config.enable_backward
         warp.config.enable_backward = False
         try:
-            with quietly():
+            with compiling(), quietly():
                 import newton
         finally:
             warp.config.enable_backward = before
@@ -46,6 +46,16 @@ def quietly() -> Iterator[None]:
             yield
     finally:
         warp.config.log_level = before
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Says in one line when the folder of compiled kernels cannot be used."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        fault = f"the kernels of the simulation cannot be compiled: {error}".splitlines()[0]
+        raise BackendError(fault, "warp", "name a folder that can be written in the environment variable WARP_CACHE_PATH") from error
 
 
 def compiles() -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from akd_sdk.bodies import Shape
+from akd_sdk.errors import PhysicsError
 from akd_sdk.physics import engine
 from akd_sdk.physics.coordinates import ROOT, Coordinates, hinge_frames
 from akd_sdk.physics.limits import hinge_limits
@@ -20,8 +21,10 @@ ROOT_HZ, ROOT_TURN_HZ = 1.0, 4.0
 """Frequency of the bounded springs that help the root, on the body's mass and about its moment; critically damped."""
 CONTACT_S = 0.005
 """Time constant of the ground, seconds: stiff; never under two time steps."""
-LEAST_FRICTION = 2e-5
-"""MuJoCo asks for half of it at least; as slippery as none."""
+LEAST_FRICTION = 0.01
+"""As slippery as none; with much less MuJoCo's pyramids of friction are so steep that the simulation explodes."""
+SMALLEST_INERTIA = 1e-30
+"""kg m² under which newton corrects: of characters as small as a finger, inertias are."""
 Z_TO_Y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 """Turns z, along which newton's capsules lie, to y."""
 
@@ -97,9 +100,13 @@ def build(coordinates: Coordinates, dt: float, friction: float, reference: Array
     stiffness = np.concatenate([on * rates**2, articulation.stiffness[1:].reshape(-1)])
     damping = np.concatenate([2.0 * on * rates, articulation.damping[1:].reshape(-1)])
     newton = engine.newton()
-    with engine.quietly():
+    with engine.compiling(), engine.quietly():
         model = _newton_model(coordinates, stiffness, damping, friction, reference)
-        solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True, integrator="implicitfast", cone="pyramidal")
+        try:
+            solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True, integrator="implicitfast", cone="pyramidal")
+        except ValueError as fault:  # MuJoCo's, of masses and inertias that are nothing to it
+            told = " ".join(str(fault).split())
+            raise PhysicsError(f"a body {articulation.height:g} m high cannot be simulated: {told}", hint="name its --height") from fault
     inner = solver.mj_model
     inner.opt.timestep = dt
     inner.opt.disableflags |= int(engine.mujoco().mjtDisableBit.mjDSBL_AUTORESET)  # an explosion is to be seen
@@ -117,6 +124,7 @@ def _newton_model(coordinates: Coordinates, stiffness: Array, damping: Array, fr
 
     articulation = coordinates.articulation
     builder = newton.ModelBuilder(up_axis=newton.Axis.Y, gravity=(0.0, -9.81, 0.0))
+    builder.inertia_absolute_tolerance, builder.inertia_correction = SMALLEST_INERTIA, 0.0
     surface = newton.ModelBuilder.ShapeConfig(density=0.0, mu=friction)
     frames, limits = hinge_frames(articulation), hinge_limits(coordinates, reference)
     axes = {"x": wp.vec3(1.0, 0.0, 0.0), "y": wp.vec3(0.0, 1.0, 0.0), "z": wp.vec3(0.0, 0.0, 1.0)}

@@ -128,7 +128,7 @@ def _searched(simulation: Simulation, options: TrackOptions, progress: ProgressC
 
 def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     """Body, plant and simulation of a motion that goes over the ground."""
-    if not rig.contact_points:
+    if not rig.contact_points or rig.leg_length <= 0.0:
         raise PhysicsError("the character has no feet to stand on", rig.name, "track characters with legs")
     if motion.frames < 2:
         raise PhysicsError("a pose of one frame cannot be followed", motion.name, "give a motion of two frames or more")
