@@ -17,7 +17,7 @@ ENGINES = tests/engines
 ENGINE_MODULES = $(if $(shell command -v npm),$(ENGINES)/node_modules/.installed)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest gaits modes oracle bench splats cuda clean
+.PHONY: help demo test lint pytest gaits modes oracle tracking bench splats cuda clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
@@ -43,6 +43,9 @@ modes: $(VENV)/.test ## coherence, swing and seconds of the modes of distillatio
 
 oracle: $(VENV)/.test ## known walks found again from pixels and from latents, with pictures; most of an hour
 	$(TEST_ENV) $(BIN)/python -m tests.bench.oracle
+
+tracking: $(VENV)/.test ## every rig, gait and seed tracked on the ground: help, skate, penetration, jitter
+	$(TEST_ENV) $(BIN)/python -m tests.bench.tracking
 
 bench: $(VENV)/.test ## milliseconds of kinematics, one distillation and each export
 	$(BIN)/python -m tests.bench

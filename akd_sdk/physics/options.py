@@ -21,6 +21,7 @@ class TrackOptions:
         help: whether the root may be helped at all.
         budget_s: CPU seconds that "best" may take; None: six for a second of motion.
         seed: of the targets that "best" tries.
+        device: "cpu" steps with MuJoCo's C library; "cuda" (or "cuda:1") with worlds of MuJoCo Warp.
     """
 
     effort: str = "default"
@@ -28,6 +29,7 @@ class TrackOptions:
     help: bool = True
     budget_s: float | None = None
     seed: int = 0
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         if self.effort not in EFFORTS:

@@ -14,6 +14,7 @@ from akd_sdk.physics import engine
 from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.plant import Plant
 from akd_sdk.physics.reference import Reference
+from akd_sdk.physics.warp_steps import WarpSteps
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -39,11 +40,15 @@ class Run:
 class Simulation:
     """Runs a plant along a reference."""
 
-    def __init__(self, plant: Plant, reference: Reference, efforts: Array) -> None:
-        """efforts: (steps + 1, coordinates) torques that the course is known to ask for, added to what the drives give."""
+    def __init__(self, plant: Plant, reference: Reference, efforts: Array, device: str = "cpu") -> None:
+        """efforts: (steps + 1, coordinates) torques that the course is known to ask for, added to what the drives give.
+
+        device: of `TrackOptions`. Raises BackendError: it is not here.
+        """
         self.plant, self.reference = plant, reference
         self._mujoco = engine.mujoco()
         self._data: Any = self._mujoco.MjData(plant.model)
+        self._worlds = None if device == "cpu" else WarpSteps(plant.model, device)
         self._efforts = efforts[1:, ROOT:]
         self.controls = self._controls()
         self._pieces = _pieces(reference.flight[1:])
@@ -73,7 +78,7 @@ class Simulation:
 
     def _start(self) -> Array:
         """The first coordinates, lifted until no body is under the ground: it would be shot out."""
-        values = self.reference.values[0].copy()
+        values: Array = self.reference.values[0].copy()
         turns, origins = self.plant.coordinates.bodies(values[None])
         bodies = self.plant.coordinates.articulation.bodies
         lowest = min(float(body.shape.lowest(turns[:, i], origins[:, i])[0]) for i, body in enumerate(bodies))
@@ -99,6 +104,8 @@ class Simulation:
 
     def step(self, states: Array, controls: Array) -> Array:
         """States (runs, steps, n) from states (runs, n) under inputs (runs, steps, inputs)."""
+        if self._worlds is not None:
+            return self._worlds.step(states, controls)
         with engine.unwarned():
             made, _ = self._mujoco.rollout.rollout(self.plant.model, self._data, states, controls, persistent_pool=False)
         return np.asarray(made)

@@ -146,7 +146,7 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     plant.set_limits(course.values)
     loads = loads_of(plant, course, rig.leg_length, options.friction)
     reference = lay_out(coordinates, course, stride_seconds(rig, motion))
-    return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference)), able)
+    return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference), options.device), able)
 
 
 def _efforts(loads: Loads, reference: Reference) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,6 @@ from tests.gaits.run import CLIP, SECONDS, Row
 FORCE, TORQUE, SHARE = 0.5, 0.3, 1.0 / 3.0
 """The bound: norms of the help, body weights and body weights times pelvis height, and the share of them that its means stay under."""
 ROUNDING = 1e-6
-
-LEG_GAITS = {"quadruped": ("walk", "trot", "gallop"), "biped": ("walk", "run")}
 
 
 @dataclass(frozen=True)
@@ -96,16 +95,17 @@ class TrackRow:
         skates = before.measured.skate_mm, after.measured.skate_mm
         sinks = before.measured.penetration_percent, after.measured.penetration_percent
         alone = "  -  " if self.alone_s is None else f"{self.alone_s:5.2f}"
-        return (
-            f"{first} {alone} {force:6.3f} {torque:6.3f} {most:6.3f} {turning:6.3f} {skates[0]:6.1f} {skates[1]:6.1f} {sinks[0]:6.2f} "
-            f"{sinks[1]:6.2f} {self.jitter:6.2f} {before.own:6.3f} {after.own:6.3f} {before.duty:6.2f} {after.duty:6.2f} {self.seconds:6.1f}"
-        )
+        help_used = f"{force:6.3f} {torque:6.3f} {most:6.3f} {turning:6.3f}"
+        feet = f"{skates[0]:6.1f} {skates[1]:6.1f} {sinks[0]:6.2f} {sinks[1]:6.2f} {self.jitter:6.2f}"
+        gait = f"{before.own:6.3f} {after.own:6.3f} {before.duty:6.2f} {after.duty:6.2f}"
+        return f"{first} {alone} {help_used} {feet} {gait} {self.seconds:6.1f}"
 
 
 HEADER = (
-    "                                alone    mean help      peak help    skate mm/30th s   worst pen. %  jitter   coherence"
-    "        duty       CPU\n"
-    "rig        motion         seed      s     BW    BWh     BW    BWh before  after before  after  ratio before  after before  after      s"
+    f"{'':30s} {'alone':5s} {'mean help':>13s} {'peak help':>13s} {'skate mm':>13s} {'worst pen. %':>13s} jitter {'coherence':>13s} "
+    f"{'duty':>13s}    CPU\n"
+    f"{'rig':10s} {'motion':14s} seed     s     BW    BWh     BW    BWh before  after before  after  ratio "
+    "before  after before  after      s"
 )
 
 
@@ -154,8 +154,6 @@ def row_of(
 
 def _timed(work: Callable[[], Tracked], taken: list[float]) -> Tracked:
     """The result; CPU seconds go to `taken`, also where it fails."""
-    import time
-
     start = time.process_time()
     try:
         return work()
