@@ -250,3 +250,40 @@ def test_few_frames_give_numbers(frames: int) -> None:
     motion = walk(rig, legs, WALK)
     short = motion.with_(rotations=motion.rotations[:frames], root=motion.root[:frames], loop=False)
     assert np.isfinite(lock_feet(rig, short).rotations).all()
+
+
+@pytest.mark.parametrize("loop", [True, False])
+@pytest.mark.parametrize("kind", BODIES)
+def test_swinging_feet_clear_the_ground_by_what_is_asked(kind: str, loop: bool) -> None:
+    rig, motion = going(kind, Gait(lift=0.01), loop=loop)
+    plain, cleared = lock_feet(rig, motion), lock_feet(rig, motion, clearance=0.06)
+    lift = {}
+    for name, locked in (("plain", plain), ("cleared", cleared)):
+        path, low = paths(rig, locked), []
+        for limb in dict.fromkeys(point.limb for point in rig.contact_points):
+            own = [i for i, point in enumerate(rig.contact_points) if point.limb == limb]
+            for swing in runs(~locked.contacts[:, own].any(axis=1), loop):
+                if loop or (swing[0] > 0 and swing[-1] < locked.frames - 1):
+                    low.append(path[swing][:, own, 1].min(axis=1).max())
+        lift[name] = np.array(low) / rig.leg_length
+    assert len(lift["cleared"]) >= 2
+    assert lift["cleared"].min() > 0.05
+    assert lift["plain"].min() < 0.04
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_clearance_leaves_standing_feet_where_they_stand(kind: str) -> None:
+    rig, motion = going(kind, Gait(lift=0.01))
+    plain, cleared = lock_feet(rig, motion), lock_feet(rig, motion, clearance=0.06)
+    both = plain.contacts & cleared.contacts
+    assert both.sum() > 0.9 * plain.contacts.sum()
+    apart = np.linalg.norm(paths(rig, plain) - paths(rig, cleared), axis=-1)
+    assert apart[both].max() < 2e-3
+
+
+def test_clearance_lifts_no_foot_that_swings_higher_or_never_stands() -> None:
+    rig, motion = going("two bones", Gait(lift=0.15))
+    plain, cleared = lock_feet(rig, motion), lock_feet(rig, motion, clearance=0.02)
+    assert np.abs(paths(rig, plain)[..., 1] - paths(rig, cleared)[..., 1]).max() < 0.02 * rig.leg_length
+    never = np.zeros_like(plain.contacts)
+    assert np.allclose(paths(rig, lock_feet(rig, motion, never)), paths(rig, lock_feet(rig, motion, never, clearance=0.06)))
