@@ -41,7 +41,7 @@ SPREAD = 0.01
 """Standard deviation of the shifts that are drawn, pelvis heights."""
 FARTHEST = 0.08
 """Of any shift."""
-FADE = 0.8
+FADE = 0.95
 """How much of the costs so far counts after a window."""
 FIRST_SAMPLES, LEAST_SAMPLES = 120, 32
 """Samples about the reference for windows of equal phase, and for each of them."""
@@ -54,8 +54,8 @@ LEANING = 0.8
 LOST = 1e8
 STEP_S, DOF_S = 1.5e-5, 7e-7
 """CPU seconds of a simulated step, and more of it for every coordinate: what a budget buys."""
-SECONDS = 6.0
-"""Of CPU, for a second of motion."""
+SECONDS = 4.5
+"""Of CPU for a second of motion, so that it is six with all that goes before and after."""
 HELP_WORTH = 30.0
 """Badness of a body weight of help."""
 GOOD_SLIP = 0.6 * SLIP
@@ -144,7 +144,7 @@ class Sampler:
     @property
     def start(self) -> Array:
         """(1, n) state in which runs begin."""
-        return np.concatenate([[0.0], self.reference.values[0], self.reference.rates[0]])[None]
+        return np.concatenate([[0.0], self.simulation.start(), self.reference.rates[0]])[None]
 
     def allow(self, window: Window) -> tuple[float, float]:
         """Bound the help for a window: none where no foot stands in any of its steps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -47,7 +48,7 @@ class Simulation:
         """
         self.plant, self.reference = plant, reference
         self._mujoco = engine.mujoco()
-        self._data: Any = self._mujoco.MjData(plant.model)
+        self._data: list[Any] = [self._mujoco.MjData(plant.model) for _ in range(_cores())]
         self._worlds = None if device == "cpu" else WarpSteps(plant.model, device)
         self._efforts = efforts[1:, ROOT:]
         self.controls = self._controls()
@@ -57,7 +58,7 @@ class Simulation:
         """Follow the reference with help bounded by `caps`; offsets (steps, hinges) are added to the hinges' position targets."""
         controls = self.controls if offsets is None else self.shifted(offsets)
         reference, plant = self.reference, self.plant
-        state = np.concatenate([[0.0], self._start(), reference.rates[0]])
+        state = np.concatenate([[0.0], self.start(), reference.rates[0]])
         states = [state[None]]
         allowed = np.zeros((len(controls), 2))
         count = plant.coordinates.count
@@ -76,7 +77,7 @@ class Simulation:
         force, torque = plant.help_used(controls[used], values[:-1], rates[:-1], allowed[used])
         return Run(values, rates, force, torque, caps)
 
-    def _start(self) -> Array:
+    def start(self) -> Array:
         """The first coordinates, lifted until no body is under the ground: it would be shot out."""
         values: Array = self.reference.values[0].copy()
         turns, origins = self.plant.coordinates.bodies(values[None])
@@ -106,9 +107,19 @@ class Simulation:
         """States (runs, steps, n) from states (runs, n) under inputs (runs, steps, inputs)."""
         if self._worlds is not None:
             return self._worlds.step(states, controls)
+        data = self._data[: max(1, len(states) // RUNS_A_CORE)]
         with engine.unwarned():
-            made, _ = self._mujoco.rollout.rollout(self.plant.model, self._data, states, controls, persistent_pool=False)
+            made, _ = self._mujoco.rollout.rollout(self.plant.model, data, states, controls, persistent_pool=False)
         return np.asarray(made)
+
+
+RUNS_A_CORE = 8
+"""Runs side by side for which another core is worth its thread."""
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 LONGEST_PIECE = 240
