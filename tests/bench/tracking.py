@@ -20,7 +20,6 @@ from akd_sdk.physics.track import prepare
 from tests.bench.machine import machine
 from tests.bench.tracking_rows import HEADER, Case, TrackRow, gait_cases, motion_of, quietly
 from tests.gaits.cases import RigCase, sample_rigs, shared_rigs
-from tests.gaits.run import SECONDS
 
 CLIPS = (
     ("Fox", "Walk", "walk"),
@@ -45,7 +44,7 @@ def clip_cases(rigs: Sequence[RigCase]) -> list[Case]:
     for name, clip, gait in CLIPS:
         if name in found:
             clips = [motion.name for motion in Animator.open(found[name].path).rig.clips]
-            cases.append(Case(found[name], gait, -1, clip or clips[0]))
+            cases.append(Case(found[name], gait, -1, next(own for own in clips if own.split("|")[-1] == clip or not clip)))
     return cases
 
 
@@ -84,7 +83,7 @@ def marks(rows: Sequence[TrackRow], effort: str) -> list[str]:
 
 def _costs(rows: Sequence[TrackRow], most: float) -> list[str]:
     tracked = [r for r in rows if r.after is not None]
-    counted = {"tracked": [r.seconds / r.tracked_s for r in tracked], "of the clip": [r.seconds / SECONDS for r in rows]}
+    counted = {"tracked": [r.seconds / r.tracked_s for r in tracked], "of the clip": [r.seconds / r.clip_s for r in rows]}
     lines = []
     for what, taken in counted.items():
         if taken:

@@ -60,8 +60,13 @@ class Case:
     clip: str = ""
 
     @property
+    def motion(self) -> str:
+        """The gait, or the clip without the name of its armature."""
+        return self.clip.split("|")[-1] or self.gait
+
+    @property
     def label(self) -> str:
-        return f"{self.rig.name} {self.clip or self.gait}" + ("" if self.clip else f" {self.seed}")
+        return f"{self.rig.name} {self.motion}" + ("" if self.clip else f" {self.seed}")
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class TrackRow:
     after: Row | None
     helped: Helped | None
     alone_s: float | None
+    clip_s: float
     tracked_s: float
     seconds: float
     fault: str = ""
@@ -87,7 +93,7 @@ class TrackRow:
         return _raw_jitter(self.after.measured) / _raw_jitter(self.before.measured) if self.after else float("nan")
 
     def line(self) -> str:
-        first = f"{self.case.rig.name:10s} {self.case.clip or self.case.gait:14s} {self.case.seed:4d}"
+        first = f"{self.case.rig.name:10s} {self.case.motion:14s} {self.case.seed:4d}"
         if self.after is None or self.helped is None:
             return f"{first}  not tracked: {self.fault} ({self.seconds:.1f} s)"
         (force, torque), (most, turning) = self.helped.mean, self.helped.peak
@@ -140,16 +146,16 @@ def row_of(
     motion = motion_of(case, animator, cache).with_(name=CLIP)
     with tempfile.TemporaryDirectory() as folder:
         before = _measured(case, animator, motion, Path(folder, "before.glb"))
-        failed: list[float] = []
+        taken: list[float] = []
         try:
-            tracked = _timed(lambda: track(animator.rig, motion, options), failed)
+            tracked = _timed(lambda: track(animator.rig, motion, options), taken)
         except PhysicsError as fault:
-            return TrackRow(case, before, None, None, None, 0.0, failed[0], str(fault))
+            return TrackRow(case, before, None, None, None, motion.duration, 0.0, taken[0], str(fault))
         after = _measured(case, animator, tracked.motion, Path(folder, "after.glb"))
     if seen is not None:
         seen(animator, motion, tracked.motion)
     long = max(tracked.cycles, 1) * motion.duration
-    return TrackRow(case, before, after, Helped.of(tracked), tracked.alone_s, long, failed[0])
+    return TrackRow(case, before, after, Helped.of(tracked), tracked.alone_s, motion.duration, long, taken[0])
 
 
 def _timed(work: Callable[[], Tracked], taken: list[float]) -> Tracked:
