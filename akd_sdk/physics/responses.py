@@ -25,7 +25,7 @@ LEAST_SPREAD = 0.003
 RIDGE = 3e-3
 ROOT_COST = np.array([0.3, 0.3, 1.0, 10.0, 6.0, 6.0, 3.0, 2.0, 3.0, 0.5, 0.5, 0.5])
 FOOT_COST = 1.0
-SHIFT_COST, CHANGE_COST, SLIP_COST = 20.0, 10.0, 20.0
+SHIFT_COST, CHANGE_COST, SLIP_COST = 20.0, 10.0, 100.0
 """Costs of squared deviations, shifts, their changes from window to window, and ways that planted soles slip in one."""
 LAPS = 3
 """Cycles over which costs are added up until a loop's feedback repeats itself."""

@@ -8,6 +8,7 @@ limit cycle, which closes.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,6 +35,8 @@ from akd_sdk.progress import Progress, ProgressCallback
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+STIFFNESS = 1.0
+"""Of the drives, whose feed-forward torques do most of the work."""
 WINDOW_S = 0.05
 RUNS, KEPT, CHILDREN = 40, 7, 6
 """Runs side by side, how many of them go on after a window, and how many of those from one."""
@@ -58,6 +61,8 @@ SECONDS = 4.5
 """Of CPU for a second of motion, so that it is six with all that goes before and after."""
 HELP_WORTH = 30.0
 """Badness of a body weight of help."""
+TELL_SHARE = 0.01
+"""Of a budget that passes between two reports."""
 GOOD_SLIP = 0.6 * SLIP
 PATIENCE, WORTHWHILE = 2, 0.95
 """Rounds that may pass, once there is something with as little help, without a score this much better."""
@@ -100,9 +105,10 @@ def is_good(found: Attempt) -> bool:
 class Sampler:
     """Searches shifts for a simulation."""
 
-    def __init__(self, simulation: Simulation, seed: int, budget: Budget, stiffness: float) -> None:
-        self.simulation, self.reference, self.budget, self.stiffness = simulation, simulation.reference, budget, stiffness
-        simulation.set_stiffness(stiffness)
+    def __init__(self, simulation: Simulation, seed: int, budget: Budget, tell: Callable[[], None] = lambda: None) -> None:
+        """tell: called now and then; may raise to stop."""
+        self.simulation, self.reference, self.budget, self.tell = simulation, simulation.reference, budget, tell
+        simulation.set_stiffness(STIFFNESS)
         self.steering = Steering(simulation)
         self.rng = np.random.default_rng(seed)
         self.caps = (0.0, 0.0)
@@ -123,8 +129,8 @@ class Sampler:
     def _judged(self, run: Run) -> Attempt:
         """How a run went; one that was given up has fallen."""
         if len(run.values) < len(self.reference.values):
-            return Attempt(run, self.stiffness, len(run.values) - 1, (np.inf, np.inf), None, np.inf, np.inf)
-        return judged(self.simulation, run, self.stiffness)
+            return Attempt(run, STIFFNESS, len(run.values) - 1, (np.inf, np.inf), None, np.inf, np.inf)
+        return judged(self.simulation, run, STIFFNESS)
 
     def sampled(self, guide: list[Feedback], runs: int) -> Run:
         """The best of `runs` side by side; one alone follows the feedback."""
@@ -155,6 +161,7 @@ class Sampler:
 
     def step(self, states: Array, controls: Array) -> Array:
         """States after inputs, paid from the budget."""
+        self.tell()
         made = self.simulation.step(states, controls)
         self.budget.spent += made.shape[0] * made.shape[1] * (STEP_S + DOF_S * self.reference.coordinates.count)
         return made
@@ -318,23 +325,24 @@ def sampled_best(
     reference = simulation.reference
     motion = (len(reference.values) - 1 - reference.lead) * reference.dt
     budget = Budget(SECONDS * motion if seconds is None else seconds, seconds is not None, time.process_time())
+    sampler: Sampler | None = None
+    trying = CAPS[0]
+    told = -1.0
+
+    def tell() -> None:
+        nonlocal told
+        if budget.share() >= told + TELL_SHARE:
+            told = budget.share()
+            progress(Progress("tracking", min(told, 1.0), _said(trying, best)))
+
     try:
-        for caps, until in _levels(best, helped):
-            if best is not None and (is_good(best) or best.run.caps[0] < caps[0]):
-                break
-            sampler = Sampler(simulation, seed, budget, 1.0)
-            sampler.caps = caps
-            idle = 0
-            while sampler.steering.legs and budget.share() < until and idle < PATIENCE:
-                progress(Progress("tracking", min(budget.share(), 1.0), _said(caps, best)))
-                before = np.inf if best is None else score(best)
-                for found in sampler.round():
-                    if score(found) < (np.inf if best is None else score(best)):
-                        best = found
-                if best is not None and best.run.caps == caps:
-                    idle = 0 if score(best) < WORTHWHILE * before else idle + 1
-                    if is_good(best):
-                        break
+        for trying, until in _levels(best, helped):
+            if budget.share() >= until or (best is not None and (is_good(best) or best.run.caps[0] < trying[0])):
+                continue
+            sampler = sampler or Sampler(simulation, seed, budget, tell)
+            sampler.caps = trying
+            for found in _improvements(sampler, best, until):
+                best = found
     except KeyboardInterrupt:
         if best is None:
             raise
@@ -342,6 +350,22 @@ def sampled_best(
         assert isinstance(known, PhysicsError)
         raise known
     return best
+
+
+def _improvements(sampler: Sampler, best: Attempt | None, until: float) -> Iterator[Attempt]:
+    """Ever better attempts with the sampler's help, until a share of the budget is used or there is little more to find."""
+    idle = 0
+    while sampler.steering.legs and sampler.budget.share() < until and idle < PATIENCE:
+        before = np.inf if best is None else score(best)
+        for found in sampler.round():
+            if score(found) < (np.inf if best is None else score(best)):
+                best = found
+                yield found
+        if best is None or best.run.caps != sampler.caps:
+            continue
+        if is_good(best):
+            return
+        idle = 0 if score(best) < WORTHWHILE * before else idle + 1
 
 
 def _levels(best: Attempt | None, helped: bool) -> list[tuple[tuple[float, float], float]]:
