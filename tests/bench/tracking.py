@@ -71,6 +71,7 @@ def marks(rows: Sequence[TrackRow], effort: str) -> list[str]:
         mark("walks and trots stay up within the bound", 0.95, slow, lambda r: r.stays_up),
         mark("gallops and runs stay up within the bound", 0.95 if best else 0.7, fast, lambda r: r.stays_up),
         mark("walks and trots stay up with no help at all", 1.0 if best else 0.0, alone, lambda r: r.helped is not None and r.helped.none),
+        mark("no help while all feet are in the air", 0.0, tracked, lambda r: r.helped is not None and r.helped.aloft == 0.0),
         mark(f"skate <= {skate_mm:g} mm per 1/30 s", 0.8, tracked, lambda r: r.after.measured.skate_mm <= skate_mm),
         mark("worst penetration <= 1 % of the leg", 0.9, tracked, lambda r: r.after.measured.penetration_percent <= 1.0),
         mark(f"jitter <= {rougher:g} times the input's", 1.0, tracked, lambda r: r.jitter <= rougher),

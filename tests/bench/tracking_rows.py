@@ -23,22 +23,27 @@ from tests.gaits.run import CLIP, SECONDS, Row
 FORCE, TORQUE, SHARE = 0.5, 0.3, 1.0 / 3.0
 """The bound: norms of the help, body weights and body weights times pelvis height, and the share of them that its means stay under."""
 ROUNDING = 1e-6
+DOWN_LEGS = 0.01
+"""Height of its collider, leg lengths, up to which a foot is down."""
 
 
 @dataclass(frozen=True)
 class Helped:
-    """Help that a tracking used, from its record over time: means and peaks of the norms, and the largest in flight."""
+    """Help that a tracking used, from its record over time: means and peaks of the norms, the largest in flights of the motion given, and
+    the share of frames in which it was helped although no foot was down."""
 
     mean: tuple[float, float]
     peak: tuple[float, float]
     flight: float
+    aloft: float
 
     @classmethod
-    def of(cls, tracked: Tracked) -> Helped:
+    def of(cls, tracked: Tracked, leg_m: float) -> Helped:
         record = tracked.record
         force, torque = (np.linalg.norm(used, axis=1) for used in (record.force, record.torque))
         flight = float(np.maximum(force, torque)[record.flight].max(initial=0.0))
-        return cls((float(force.mean()), float(torque.mean())), (float(force.max()), float(torque.max())), flight)
+        aloft = (record.heights > DOWN_LEGS * leg_m).all(axis=1) & (np.maximum(force, torque) > ROUNDING)
+        return cls((float(force.mean()), float(torque.mean())), (float(force.max()), float(torque.max())), flight, float(aloft.mean()))
 
     @property
     def none(self) -> bool:
@@ -155,7 +160,7 @@ def row_of(
     if seen is not None:
         seen(animator, motion, tracked.motion)
     long = max(tracked.cycles, 1) * motion.duration
-    return TrackRow(case, before, after, Helped.of(tracked), tracked.alone_s, motion.duration, long, taken[0])
+    return TrackRow(case, before, after, Helped.of(tracked, animator.rig.leg_length), tracked.alone_s, motion.duration, long, taken[0])
 
 
 def _timed(work: Callable[[], Tracked], taken: list[float]) -> Tracked:
