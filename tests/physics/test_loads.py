@@ -54,7 +54,7 @@ def test_the_whole_body_accelerates_by_what_the_ground_gives(stepping_ready: Pre
     turns, origins = stepping_ready.reference.coordinates.bodies(course.values)
     centre = sum(b.mass * (origins[:, i] + turns[:, i] @ b.centre) for i, b in enumerate(articulation.bodies)) / articulation.mass
     acceleration = np.gradient(np.gradient(centre, course.dt, axis=0), course.dt, axis=0)[loads.steps]
-    wanted = articulation.mass * ([*acceleration, 0.0, 9.81, 0.0])
+    wanted = articulation.mass * (acceleration + np.array([0.0, 9.81, 0.0]))
     inner = slice(2, -2)
     assert np.abs(loads.needed[:, :3] @ biped.facing.T - wanted)[inner].max() < 0.02 * plant.weight
 
