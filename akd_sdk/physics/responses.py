@@ -94,8 +94,11 @@ def state_cost(steering: Steering) -> Array:
     return np.concatenate([ROOT_COST, np.full(steering.errors - ROOT_ERRORS, FOOT_COST)])
 
 
-def feedbacks(steering: Steering, made: Sequence[Array], planted: NDArray[np.bool_], loop: bool) -> list[Feedback]:
-    """The feedback of every window from its transitions; planted (windows, legs): feet that stand from its beginning to its end."""
+def feedbacks(steering: Steering, made: Sequence[Array], planted: NDArray[np.bool_], loop: bool, thrift: float = 1.0) -> list[Feedback]:
+    """The feedback of every window from its transitions.
+
+    planted: (windows, legs) feet that stand from its beginning to its end. thrift: how many times as dear shifts are.
+    """
     errors, inputs = steering.errors, steering.inputs
     size = errors + inputs + 1
     costs = state_cost(steering)
@@ -110,9 +113,9 @@ def feedbacks(steering: Steering, made: Sequence[Array], planted: NDArray[np.boo
             whole = np.concatenate([free, driven], axis=1)
             slips = _soles(steering, planted[i], size) @ (whole - np.eye(size, size + inputs))
             change = np.concatenate([-keep, np.eye(inputs)], axis=1)
-            cost = whole.T @ value @ whole + SLIP_COST * slips.T @ slips + CHANGE_COST * change.T @ change
+            cost = whole.T @ value @ whole + SLIP_COST * slips.T @ slips + thrift * CHANGE_COST * change.T @ change
             cost[np.arange(errors), np.arange(errors)] += costs
-            cost[np.arange(size, size + inputs), np.arange(size, size + inputs)] += SHIFT_COST
+            cost[np.arange(size, size + inputs), np.arange(size, size + inputs)] += thrift * SHIFT_COST
             gain = -np.linalg.solve(cost[size:, size:], cost[size:, :size])
             value = cost[:size, :size] + cost[:size, size:] @ gain
             value = 0.5 * (value + value.T)
