@@ -5,10 +5,13 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from steps import walking
 
 from akd_sdk.motion import Motion
 from akd_sdk.physics import TrackOptions
 from akd_sdk.physics.coordinates import ROOT
+from akd_sdk.physics.options import HIGHEST_FRICTION
+from akd_sdk.physics.simulate import first_fall
 from akd_sdk.physics.track import Prepared, prepare
 from akd_sdk.rig import Rig
 
@@ -27,6 +30,18 @@ def test_gravity_and_friction_are_as_asked(biped: Rig, steps: Motion) -> None:
     plant = prepare(biped, steps, TrackOptions(friction=0.35)).plant
     assert np.allclose(plant.model.opt.gravity, [0.0, -9.81, 0.0])
     assert np.allclose(plant.model.geom_friction[:, 0], 0.35)
+
+
+@pytest.mark.parametrize("friction", [0.8, 3.0, HIGHEST_FRICTION])
+def test_a_walk_sinks_in_no_more_with_more_friction(friction: float, biped: Rig) -> None:
+    ready = prepare(biped, walking(biped, hertz=1.0, duty=0.6), TrackOptions(friction=friction))
+    ready.simulation.set_stiffness(0.5)
+    run = ready.simulation.run((0.1, 0.06))
+    assert first_fall(ready.reference, run.values) is None
+    turns, origins = ready.reference.coordinates.bodies(run.values)
+    feet = [i for i, body in enumerate(ready.articulation.bodies) if body.foot]
+    lowest = [ready.articulation.bodies[i].shape.lowest(turns[:, i], origins[:, i]).min() for i in feet]
+    assert min(lowest) > -0.01 * biped.leg_length
 
 
 def test_a_body_weighs_what_it_presses_on_the_ground(standing_ready: Prepared) -> None:

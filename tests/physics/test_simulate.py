@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,17 @@ def test_a_root_that_sinks_has_fallen(stepping_ready: Prepared) -> None:
     values[250:, 1] -= 0.45 * height
     values[50:100, 1] -= 0.3 * height
     assert first_fall(stepping_ready.reference, values) == 250
+
+
+def test_jumping_less_high_is_no_fall(stepping_ready: Prepared) -> None:
+    height = stepping_ready.articulation.root_height
+    wanted = followed(stepping_ready)
+    wanted[200:300, 1] += 0.8 * height
+    reference = replace(stepping_ready.reference, values=wanted)
+    assert first_fall(reference, followed(stepping_ready)) is None
+    sunken = followed(stepping_ready)
+    sunken[250:, 1] -= 0.45 * height
+    assert first_fall(reference, sunken) == 250
 
 
 def test_a_fall_is_counted_from_the_beginning_of_the_reference(stepping_ready: Prepared) -> None:
