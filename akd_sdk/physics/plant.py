@@ -21,8 +21,10 @@ ROOT_HZ, ROOT_TURN_HZ = 1.0, 4.0
 """Frequency of the bounded springs that help the root, on the body's mass and about its moment; critically damped."""
 CONTACT_S = 0.005
 """Time constant of the ground, seconds: stiff; never under two time steps."""
+HOLD = 20.0
+"""How much stiffer friction is than the ground: soles that stand creep, the less the more (MuJoCo's impratio)."""
 LEAST_FRICTION = 0.01
-"""As slippery as none; with much less MuJoCo's pyramids of friction are so steep that the simulation explodes."""
+"""As slippery as none."""
 SMALLEST_INERTIA = 1e-30
 """kg m² under which newton corrects: of characters as small as a finger, inertias are."""
 Z_TO_Y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
@@ -103,7 +105,8 @@ def build(coordinates: Coordinates, dt: float, friction: float, reference: Array
     with engine.compiling(), engine.quietly():
         model = _newton_model(coordinates, stiffness, damping, friction, reference)
         try:
-            solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True, integrator="implicitfast", cone="pyramidal")
+            how = {"integrator": "implicitfast", "cone": "elliptic", "impratio": HOLD}
+            solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True, **how)
         except ValueError as fault:  # MuJoCo's, of masses and inertias that are nothing to it
             told = " ".join(str(fault).split())
             raise PhysicsError(f"a body {articulation.height:g} m high cannot be simulated: {told}", hint="name its --height") from fault

@@ -138,35 +138,21 @@ class Sampler:
         at, states, caps = 0, [], []
         for parents, made, allowed in reversed(history):
             states.append(made[at])
-            caps.append(allowed)
+            caps.append(allowed[at])
             at = int(parents[at])
-        return self._run(np.concatenate([self.start, *reversed(states)]), np.concatenate(caps[::-1]))
+        return self.simulation.as_run(np.concatenate([self.start, *reversed(states)]), np.concatenate(caps[::-1]), self.caps)
 
     @property
     def start(self) -> Array:
         """(1, n) state in which runs begin."""
         return np.concatenate([[0.0], self.simulation.start(), self.reference.rates[0]])[None]
 
-    def allow(self, window: Window) -> tuple[float, float]:
-        """Bound the help for a window: none where no foot stands in any of its steps."""
-        flies = bool(self.reference.flight[window.first + 1 : window.last + 1].any())
-        bound = (0.0, 0.0) if flies else self.caps
-        self.simulation.plant.allow(*bound)
-        return bound
-
-    def step(self, states: Array, controls: Array) -> Array:
-        """States after inputs, paid from the budget."""
+    def step(self, states: Array, controls: Array, first: int) -> tuple[Array, Array]:
+        """States after inputs from step `first` on and the caps on help, as in `Simulation.helped`; paid from the budget."""
         self.tell()
-        made = self.simulation.step(states, controls)
+        made, allowed = self.simulation.helped(states, controls, first, self.caps)
         self.budget.spent += made.shape[0] * made.shape[1] * (STEP_S + DOF_S * self.reference.coordinates.count)
-        return made
-
-    def _run(self, states: Array, allowed: Array) -> Run:
-        count = self.reference.coordinates.count
-        values, rates = states[:, 1 : 1 + count], states[:, 1 + count : 1 + 2 * count]
-        used = slice(0, len(values) - 1)
-        force, torque = self.simulation.plant.help_used(self.simulation.controls[used], values[:-1], rates[:-1], allowed)
-        return Run(values, rates, force, torque, self.caps)
+        return made, allowed
 
     def _first_samples(self) -> list[Samples]:
         """Samples of windows begun about the reference, in pairs of opposite deviations."""
@@ -195,8 +181,7 @@ class Sampler:
         for part, first in ((root, 1), (rates, 1 + count)):
             states[:, first : first + 6] += _along(part, heading)
         after = before + change
-        self.allow(window)
-        made = self.step(states, steering.controls(window.first, window.last, before, after))[:, -1]
+        made = self.step(states, steering.controls(window.first, window.last, before, after), window.first)[0][:, -1]
         return self._seen(window, states, (before, after), made)
 
     def _seen(self, window: Window, states: Array, shifts: tuple[Array, Array], made: Array) -> Samples:
@@ -226,7 +211,8 @@ class Crowd:
         return cls(sampler, guide, states, errors, soles, np.zeros((1, sampler.steering.inputs)), np.zeros(1))
 
     def advance(self, window: Window, runs: int) -> tuple[NDArray[np.int64], Array, Array]:
-        """Go through a window; the parents (kept,) of those that go on, their states (kept, steps, n) and the caps (steps, 2) on help."""
+        """Go through a window; the parents (kept,) of those that go on, their states (kept, steps, n) and the caps
+        (kept, steps, 2) on help."""
         sampler, steering, guide = self.sampler, self.sampler.steering, self.guide[window.place]
         count = len(self.states)
         parents = np.resize(np.arange(count), max(runs, count))
@@ -234,8 +220,8 @@ class Crowd:
         noise = sampler.rng.normal(size=(len(parents), steering.inputs)) * sampler.spread if runs > 1 else np.zeros((1, steering.inputs))
         noise[:count] = 0.0
         shifts = np.clip(wished[parents] + noise, -FARTHEST, FARTHEST)
-        bound = sampler.allow(window)
-        made = sampler.step(self.states[parents], steering.controls(window.first, window.last, self.shifts[parents], shifts))
+        controls = steering.controls(window.first, window.last, self.shifts[parents], shifts)
+        made, allowed = sampler.step(self.states[parents], controls, window.first)
         sane = np.asarray(np.isfinite(made).all(axis=(1, 2)) & (np.abs(made[:, -1, 1:]) < FASTEST).all(axis=1))
         ends = np.where(sane[:, None], made[:, -1], self.states[parents])
         errors, soles = steering.look(ends, window.last)
@@ -249,7 +235,7 @@ class Crowd:
         kept = _chosen(ranks, parents, KEPT if runs > 1 else 1)
         self.lost = bool(ranks[kept[0]] >= LOST)
         self.states, self.errors, self.soles, self.shifts, self.costs = ends[kept], errors[kept], soles[kept], shifts[kept], cost[kept]
-        return parents[kept], made[kept], np.tile(bound, (window.last - window.first, 1))
+        return parents[kept], made[kept], allowed[kept]
 
     def _to_come(self, window: Window, errors: Array, shifts: Array) -> Array:
         """What the feedback expects a run to cost from the end of a window on."""

@@ -15,6 +15,7 @@ from akd_sdk.physics import engine
 from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.plant import Plant
 from akd_sdk.physics.reference import Reference
+from akd_sdk.physics.touch import Soles
 from akd_sdk.physics.warp_steps import WarpSteps
 
 Array = NDArray[np.float64]
@@ -52,30 +53,51 @@ class Simulation:
         self._worlds = None if device == "cpu" else WarpSteps(plant.model, device)
         self._efforts = efforts[1:, ROOT:]
         self.controls = self._controls()
-        self._pieces = _pieces(reference.flight[1:])
+        self._soles = Soles(plant)
 
     def run(self, caps: tuple[float, float], offsets: Array | None = None) -> Run:
         """Follow the reference with help bounded by `caps`; offsets (steps, hinges) are added to the hinges' position targets."""
         controls = self.controls if offsets is None else self.shifted(offsets)
-        reference, plant = self.reference, self.plant
+        reference, count = self.reference, self.reference.coordinates.count
         state = np.concatenate([[0.0], self.start(), reference.rates[0]])
-        states = [state[None]]
-        allowed = np.zeros((len(controls), 2))
-        count = plant.coordinates.count
-        for first, last, flies in self._pieces:
-            bound = (0.0, 0.0) if flies else caps
-            plant.allow(*bound)
-            allowed[first:last] = bound
-            made = self.step(state[None], controls[None, first:last])[0]
-            states.append(made)
-            state = made[-1]
-            if first_fall(reference, made[:, 1 : 1 + count], first + 1) is not None:
+        states, allowed = [state[None]], []
+        for first in range(0, len(controls), LONGEST_PIECE):
+            made, bounds = self.helped(state[None], controls[None, first : first + LONGEST_PIECE], first, caps)
+            states.append(made[0])
+            allowed.append(bounds[0])
+            state = made[0, -1]
+            if first_fall(reference, made[0, :, 1 : 1 + count], first + 1) is not None:
                 break
-        whole = np.concatenate(states)
-        values, rates = whole[:, 1 : 1 + count], whole[:, 1 + count : 1 + 2 * count]
+        return self.as_run(np.concatenate(states), np.concatenate(allowed), caps, controls)
+
+    def as_run(self, states: Array, allowed: Array, caps: tuple[float, float], controls: Array | None = None) -> Run:
+        """A run of states (steps + 1, 1 + coordinates + rates) under help bounded by `allowed` (steps, 2)."""
+        controls = self.controls if controls is None else controls
+        count = self.reference.coordinates.count
+        values, rates = states[:, 1 : 1 + count], states[:, 1 + count : 1 + 2 * count]
         used = slice(0, len(values) - 1)
-        force, torque = plant.help_used(controls[used], values[:-1], rates[:-1], allowed[used])
+        force, torque = self.plant.help_used(controls[used], values[:-1], rates[:-1], allowed[used])
         return Run(values, rates, force, torque, caps)
+
+    def helped(self, states: Array, controls: Array, first: int, caps: tuple[float, float]) -> tuple[Array, Array]:
+        """States (runs, steps, n) from states (runs, n) at step `first` under inputs (runs, steps, inputs), and the caps
+        (runs, steps, 2) on help: none while the reference flies, nor in runs with all soles in the air."""
+        steps = controls.shape[1]
+        if not any(caps):
+            self.plant.allow(0.0, 0.0)
+            return self.step(states, controls), np.zeros((len(states), steps, 2))
+        pieces, bounds = [], []
+        for a, b, flies in _pieces(self.reference.flight[first + 1 : first + 1 + steps]):
+            stands = np.zeros(len(states), dtype=np.bool_) if flies else self._soles.touch(states)
+            made = np.empty((len(states), b - a, states.shape[1]))
+            for chosen, bound in ((stands, caps), (~stands, (0.0, 0.0))):
+                if chosen.any():
+                    self.plant.allow(*bound)
+                    made[chosen] = self.step(states[chosen], controls[chosen, a:b])
+            pieces.append(made)
+            bounds.append(np.repeat(np.where(stands[:, None, None], np.array(caps), 0.0), b - a, axis=1))
+            states = made[:, -1]
+        return np.concatenate(pieces, axis=1), np.concatenate(bounds, axis=1)
 
     def start(self) -> Array:
         """The first coordinates, lifted until no body is under the ground: it would be shot out."""
@@ -122,21 +144,21 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-LONGEST_PIECE = 240
-"""Steps between looks at whether the body has fallen."""
+LONGEST_PIECE, HELPED_PIECE = 240, 5
+"""Steps between looks at whether the body has fallen, and, while it is helped, at whether it touches the ground."""
 
 
 def _pieces(flight: Bools) -> list[tuple[int, int, bool]]:
-    """Stretches (first, last, flies) of equal flight, none too long."""
+    """Stretches (first, last, flies) of equal flight, no longer than what may be helped between two looks."""
     edges = np.flatnonzero(np.diff(flight.astype(np.int8))) + 1
-    bounds = sorted({0, *map(int, edges), *range(0, len(flight), LONGEST_PIECE), len(flight)})
+    bounds = sorted({0, *map(int, edges), *range(0, len(flight), HELPED_PIECE), len(flight)})
     return [(a, b, bool(flight[a])) for a, b in pairwise(bounds)]
 
 
 TILT_RAD = np.radians(45.0)
 SUNK = 0.6
 """A body has fallen when its trunk leans by more than the one, against its own rest, or its root is lower than the other times what it
-should be."""
+should be, or what it is at rest, where it should fly: to jump less high is no fall."""
 FASTEST = 1e3
 """Radians or metres a second that no coordinate reaches unless the simulation explodes."""
 
@@ -149,7 +171,7 @@ def first_fall(reference: Reference, values: Array, first: int = 0) -> int | Non
     upright, meant = (np.cos(v[:, 4]) * np.cos(v[:, 5]) for v in (safe, wanted))
     leans = np.asarray(upright < np.minimum(np.cos(TILT_RAD), meant - 0.3))
     rest = reference.coordinates.articulation.root_height
-    sunk = np.asarray(rest + safe[:, 1] < SUNK * (rest + wanted[:, 1]))
+    sunk = np.asarray(rest + safe[:, 1] < SUNK * (rest + np.minimum(wanted[:, 1], 0.0)))
     fallen = np.flatnonzero(np.asarray(leans | sunk | ~finite))
     return first + int(fallen[0]) if len(fallen) else None
 

@@ -37,6 +37,8 @@ from akd_sdk.rig import Rig
 Array = NDArray[np.float64]
 
 DT_S = 1.0 / 480.0
+HELD_BACK = 0.8
+"""Share of the friction that is planned with: what asks for all of it slips."""
 PASSES = 2
 """How often the course is made feasible: legs that are put back move the balance a little."""
 
@@ -140,11 +142,11 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     plant = build(coordinates, course.dt, options.friction, course.values)
     able = motion
     for _ in range(PASSES):
-        loads = loads_of(plant, course, rig.leg_length, options.friction)
+        loads = loads_of(plant, course, rig.leg_length, HELD_BACK * options.friction)
         able = feasible(rig, coordinates, able, course, loads)
         course = course_of(rig, coordinates, able, DT_S)
     plant.set_limits(course.values)
-    loads = loads_of(plant, course, rig.leg_length, options.friction)
+    loads = loads_of(plant, course, rig.leg_length, HELD_BACK * options.friction)
     reference = lay_out(coordinates, course, stride_seconds(rig, motion))
     return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference), options.device), able)
 

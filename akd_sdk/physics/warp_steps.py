@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 CONTACTS = {"box": 8, "capsule": 2}
 """Points at which a shape can touch the ground."""
 CONSTRAINTS = 4
-"""Rows of a contact's friction pyramid."""
+"""Rows of a contact, at most: elliptic cones have three, pyramids four."""
 
 
 class WarpSteps:
