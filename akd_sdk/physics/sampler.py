@@ -116,7 +116,7 @@ class Sampler:
     def _judged(self, run: Run) -> Attempt:
         """How a run went; one that was given up has fallen."""
         if len(run.values) < len(self.reference.values):
-            return Attempt(run, STIFFNESS, len(run.values) - 1, (np.inf, np.inf), None, np.inf, np.inf)
+            return Attempt.fallen(run, STIFFNESS, len(run.values) - 1)
         return judged(self.simulation, run, STIFFNESS)
 
     def learnt(self, thrift: float = 1.0) -> list[Feedback]:

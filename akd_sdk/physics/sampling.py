@@ -10,7 +10,7 @@ import numpy as np
 from akd_sdk.errors import PhysicsError
 from akd_sdk.physics.loops import CLOSED_DEG, CLOSED_SPEED
 from akd_sdk.physics.sampler import Budget, Sampler
-from akd_sdk.physics.search import CAPS, FAR_ASTRAY, SLIP, Attempt
+from akd_sdk.physics.search import CAPS, SLIP, Attempt
 from akd_sdk.physics.simulate import Simulation
 from akd_sdk.progress import Progress, ProgressCallback
 
@@ -33,7 +33,7 @@ PATIENCE, WORTHWHILE = 3, 0.95
 
 def score(found: Attempt) -> float:
     """What is compared between attempts: badness and help; infinite for what does not stand or goes elsewhere."""
-    if not found.stands or found.astray > FAR_ASTRAY:
+    if not found.stands or found.far:
         return float(np.inf)
     apart = 0.0 if found.cycle is None else found.cycle.pose_deg / CLOSED_DEG + found.cycle.speed / CLOSED_SPEED
     slips = max(found.slip / GOOD_SLIP - 1.0, 0.0)

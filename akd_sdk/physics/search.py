@@ -11,6 +11,7 @@ from akd_sdk.physics.loops import Cycle, best_cycle
 from akd_sdk.physics.reference import Reference
 from akd_sdk.physics.simulate import Run, Simulation, check_finite, first_fall
 from akd_sdk.physics.slip import slip_speed
+from akd_sdk.physics.strides import misstep
 from akd_sdk.progress import Progress, ProgressCallback
 
 CAPS = ((0.0, 0.0), (0.025, 0.015), (0.05, 0.03), (0.1, 0.06), (0.15, 0.09), (0.2, 0.12), (0.29, 0.17))
@@ -21,8 +22,10 @@ STIFFNESSES = (2.0, 1.0, 0.5, 0.25)
 """Of the joints' drives: slow gaits hold a stiff pose best, springy legs land running ones."""
 SLIP = 0.3
 """Pelvis heights a second that soles may slip, mean over their stances: a centimetre in a thirtieth of a second at human size."""
-FAR_ASTRAY = 0.25
-"""Share beyond which a motion that stays up is another motion."""
+MISSTEP = 0.5
+"""Share of their swing by which feet may miss their paths under the body."""
+FAR_ASTRAY, FAR_MISSTEP = 0.25, 0.8
+"""Shares beyond which a motion that stays up is another motion."""
 REMEDY = "lock its feet first, ask for a slower motion, or leave physics out"
 ASTRAY = 0.1
 """Share of the way by which a run may miss where it should have gone."""
@@ -40,6 +43,7 @@ class Attempt:
         cycle: of a loop, the cycle that is recorded.
         astray: distance from where it should be, over the way; of a loop, over its recorded cycle.
         slip: speed of soles that should stand, pelvis heights a second.
+        misstep: deviation of feet from their paths under the body, a share of their swing.
     """
 
     run: Run
@@ -49,6 +53,12 @@ class Attempt:
     cycle: Cycle | None
     astray: float
     slip: float
+    misstep: float
+
+    @classmethod
+    def fallen(cls, run: Run, stiffness: float, step: int) -> Attempt:
+        """One that fell at a step."""
+        return cls(run, stiffness, step, (np.inf, np.inf), None, np.inf, np.inf, np.inf)
 
     @property
     def stands(self) -> bool:
@@ -57,14 +67,20 @@ class Attempt:
 
     @property
     def works(self) -> bool:
-        """Whether it also goes where it should, with feet that hold the ground, and, a loop, closes."""
-        return self.stands and self.astray <= ASTRAY and self.slip <= SLIP and (self.cycle is None or self.cycle.closes)
+        """Whether it also goes where it should, with feet that hold the ground and keep their gait, and, a loop, closes."""
+        follows = self.astray <= ASTRAY and self.slip <= SLIP and self.misstep <= MISSTEP
+        return self.stands and follows and (self.cycle is None or self.cycle.closes)
+
+    @property
+    def far(self) -> bool:
+        """Whether it has become another motion."""
+        return self.astray > FAR_ASTRAY or self.misstep > FAR_MISSTEP
 
     @property
     def badness(self) -> float:
         """What is compared between attempts with the same help."""
         closing = 0.0 if self.cycle is None else self.cycle.pose_deg + 20.0 * self.cycle.speed
-        return self.astray / ASTRAY + self.slip / SLIP + 0.2 * closing
+        return self.astray / ASTRAY + self.slip / SLIP + self.misstep / MISSTEP + 0.2 * closing
 
 
 def attempt(simulation: Simulation, caps: tuple[float, float], stiffness: float) -> Attempt:
@@ -84,12 +100,12 @@ def judged(simulation: Simulation, run: Run, stiffness: float) -> Attempt:
     reference = simulation.reference
     fall = first_fall(reference, run.values)
     if fall is not None:
-        return Attempt(run, stiffness, fall, (np.inf, np.inf), None, np.inf, np.inf)
+        return Attempt.fallen(run, stiffness, fall)
     force, torque = (float(np.linalg.norm(used[reference.lead :], axis=1).mean()) for used in (run.force, run.torque))
     cycle = best_cycle(reference, run) if reference.cycles else None
     first, last = (0, len(run.values) - 1) if cycle is None else (cycle.first, cycle.first + reference.cycle)
-    astray = _astray(reference, run, first, last)
-    return Attempt(run, stiffness, None, (force, torque), cycle, astray, slip_speed(reference, run.values, first, last))
+    slip, missed = (measure(reference, run.values, first, last) for measure in (slip_speed, misstep))
+    return Attempt(run, stiffness, None, (force, torque), cycle, _astray(reference, run, first, last), slip, missed)
 
 
 def _astray(reference: Reference, run: Run, first: int, last: int) -> float:
@@ -121,7 +137,7 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
             check_finite(simulation.reference, best.run)
             return best, alone
         standing += [a for a in tried if a.stands]
-    near = [a for a in standing if a.astray <= FAR_ASTRAY]
+    near = [a for a in standing if not a.far]
     if near:
         best = min(near, key=lambda a: a.badness)
         check_finite(simulation.reference, best.run)
@@ -129,12 +145,14 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
     for a in tried:
         until = (a.fall or 0) + 1  # what explodes after a fall fell
         check_finite(simulation.reference, replace(a.run, values=a.run.values[:until], rates=a.run.rates[:until]))
-    raise PhysicsError(_verdict(simulation.reference, alone, bool(standing), allowed), name, REMEDY)
+    raise PhysicsError(_verdict(simulation.reference, alone, standing, allowed), name, REMEDY)
 
 
-def _verdict(reference: Reference, alone: Attempt, stood: bool, allowed: bool) -> str:
+def _verdict(reference: Reference, alone: Attempt, standing: list[Attempt], allowed: bool) -> str:
     """Why nothing worked, in a clause."""
-    if stood:
+    if any(a.astray <= FAR_ASTRAY for a in standing):
+        return "it stays up but loses its gait: its feet go other ways than they should"
+    if standing:
         return "it stays up but does not get on: its feet find no hold"
     after = 0.0 if alone.fall is None else max(alone.fall - reference.lead, 0) * reference.dt
     when = f"after {after:.2f} s" if after > 0.0 else "at once"

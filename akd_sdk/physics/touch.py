@@ -14,7 +14,7 @@ from akd_sdk.physics.plant import Plant
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-TOUCHING = 0.009
+TOUCHING = 0.006
 """Height, pelvis heights, under which a sole touches: what presses on the ground sinks in a little."""
 
 

@@ -30,6 +30,7 @@ from akd_sdk.physics.reference import Reference, lay_out, stride_seconds
 from akd_sdk.physics.sampling import sampled_best
 from akd_sdk.physics.search import Attempt, least_help, unaided
 from akd_sdk.physics.simulate import Simulation
+from akd_sdk.physics.soundness import check_sound
 from akd_sdk.physics.tracked import Tracked
 from akd_sdk.progress import Progress, ProgressCallback, between, ignore
 from akd_sdk.rig import Rig
@@ -135,6 +136,7 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     if motion.frames < 2:
         raise PhysicsError("a pose of one frame cannot be followed", motion.name, "give a motion of two frames or more")
     articulation = articulate(rig)
+    check_sound(articulation)
     coordinates = Coordinates.about(articulation, rig.facing, body_turns(rig, articulation, motion))
     planted = find_contacts(rig, motion) if motion.contacts is None else motion.contacts
     motion = motion.with_(contacts=planted)

@@ -90,6 +90,17 @@ def test_without_help_only_none_is_tried(stepping_ready: Prepared) -> None:
     assert set(simulation.tried) == {0.0}
 
 
+def test_what_stands_but_no_longer_steps_is_refused_as_another_gait(stepping_ready: Prepared) -> None:
+    class Still(Scripted):
+        def run(self, caps: tuple[float, float]) -> Run:
+            run = super().run(caps)
+            run.values[:, 6:] = run.values[:, 6:].mean(axis=0)
+            return run
+
+    with pytest.raises(PhysicsError, match="loses its gait"):
+        least_help(Still(stepping_ready.reference, lambda cap: True), True, ignore, "steps")
+
+
 def test_progress_rises_and_can_stop_the_search(stepping_ready: Prepared) -> None:
     told: list[Progress] = []
     simulation = Scripted(stepping_ready.reference, lambda cap: cap >= 0.1)
