@@ -19,6 +19,8 @@ from akd_sdk.rotations import quat_conjugate, quat_continuous, quat_multiply, sl
 
 Array = NDArray[np.float64]
 Path3 = Literal["translation", "rotation", "scale"]
+Interpolation = Literal["LINEAR", "STEP"]
+Stored = Literal["float32", "int16"]
 
 PHYSICS = "physics"
 """Key of a motion's provenance that says whether it was tracked; in files it stands by itself."""
@@ -29,19 +31,23 @@ than 0.02 mm at human size; float32 noise of a file's own clips is a tenth of it
 
 @dataclass(frozen=True)
 class Track:
-    """Keys of one property of one joint, linear between them (slerp for rotations).
+    """Keys of one property of one joint.
 
     Attributes:
         joint: index in the skeleton.
         path: which of T, R, S.
         times: (keys,) seconds, increasing from 0.
         values: (keys, 3) metres or factors, (keys, 4) xyzw with signs continuous; local to the file's parent, inner units.
+        interpolation: "LINEAR" between keys (slerp for rotations), or "STEP": held until the next.
+        stored: how a format that has both holds the values; "int16": normalised, of rotations alone.
     """
 
     joint: int
     path: Path3
     times: Array
     values: Array
+    interpolation: Interpolation = "LINEAR"
+    stored: Stored = "float32"
 
 
 @dataclass(frozen=True)
@@ -222,6 +228,8 @@ def _interpolate(track: Track, times: Array) -> Array:
         return np.repeat(track.values, len(times), axis=0)
     after = np.clip(np.searchsorted(keys, times, side="right"), 1, len(keys) - 1)
     share = np.clip((times - keys[after - 1]) / (keys[after] - keys[after - 1]), 0.0, 1.0)
+    if track.interpolation == "STEP":
+        share = np.floor(share)
     a, b = track.values[after - 1], track.values[after]
     if track.path == "rotation":
         return slerp(a, b, share)
