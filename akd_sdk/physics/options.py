@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from akd_sdk.errors import AkdError
 
 EFFORTS = ("default", "best")
 HIGHEST_FRICTION = 10.0
+DEVICES = re.compile(r"cpu|cuda(:\d{1,3})?")
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class TrackOptions:
         help: whether the root may be helped at all.
         budget_s: CPU seconds that "best" may take; None: six for a second of motion.
         seed: of the targets that "best" tries.
-        device: "cpu" steps with MuJoCo's C library; "cuda" (or "cuda:1") with worlds of MuJoCo Warp.
+        device: "cpu" steps with MuJoCo's C library; "cuda" (or "cuda:1", by number) with worlds of MuJoCo Warp.
     """
 
     effort: str = "default"
@@ -40,3 +42,5 @@ class TrackOptions:
             raise AkdError(f"a budget of {self.budget_s:g} seconds cannot be", "--budget", "give a positive number of seconds")
         if not 0 <= self.seed < 2**63:
             raise AkdError(f"{self.seed} is no seed", "--seed", "give a whole number from 0 to 9223372036854775807")
+        if DEVICES.fullmatch(self.device) is None:
+            raise AkdError(f"there is no device {self.device!r}", "--device", "give cpu, cuda or cuda:0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from akd_sdk.errors import BackendError
+from akd_sdk.errors import AkdError, BackendError
 from akd_sdk.motion import Motion
 from akd_sdk.physics import TrackOptions, track
 from akd_sdk.physics.track import Prepared
@@ -37,7 +37,14 @@ def test_both_engines_step_alike_for_half_a_second(stepping_ready: Prepared) -> 
     assert np.allclose(made[..., 0], wanted[..., 0])
 
 
-@pytest.mark.parametrize("device", ["cuda", "cuda:7", "tpu"])
+@pytest.mark.parametrize("device", ["tpu", "", "cuda:", "cuda:x", "cuda:-1", "CPU", "cpu\n"])
+def test_what_is_no_device_is_refused(device: str) -> None:
+    with pytest.raises(AkdError, match="--device") as caught:
+        TrackOptions(device=device)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:7"])
 def test_a_device_that_is_not_there_is_refused_in_one_line(device: str, biped: Rig, steps: Motion) -> None:
     import warp as wp
 
