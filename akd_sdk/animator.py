@@ -217,6 +217,7 @@ class Animator:
         friction: float = 0.8,
         help: bool = True,
         budget: float | None = None,
+        device: str = "cpu",
         strict: bool = True,
         progress: ProgressCallback = ignore,
     ) -> Motion:
@@ -232,6 +233,7 @@ class Animator:
             friction: of the ground.
             help: whether the pelvis may be helped at all.
             budget: processor seconds of effort "best"; None: six for a second of motion. An interruption gives the best until then.
+            device: that steps the simulation, "cpu", "cuda" or "cuda:1".
             strict: refuse a motion that cannot be tracked; else it comes back as it was, and report and exported clips say why.
             progress: told how far the work is; may raise to stop it.
 
@@ -239,7 +241,7 @@ class Animator:
             PhysicsError: it falls with all the help that is allowed, or the simulation fails. RigError: a body without volume or feet.
             BackendError: the simulation cannot run here. AkdError: an option that cannot be.
         """
-        options = TrackOptions(effort=effort, friction=friction, help=help, budget_s=budget, seed=self.seed)
+        options = TrackOptions(effort=effort, friction=friction, help=help, budget_s=budget, seed=self.seed, device=device)
         watch = _Stopwatch()
         self._tracked = None
         try:
