@@ -13,10 +13,11 @@ from akd_sdk.cli.arguments import PHYSICS, Clip, Effort, File, Force, Formats, F
 from akd_sdk.cli.metrics import cells
 from akd_sdk.cli.outputs import listing, output_stem, suffixes_of, together
 from akd_sdk.cli.terminal import progress_bar, results, say, say_json, table, warn
-from akd_sdk.errors import AkdError, ExportError
+from akd_sdk.errors import AkdError, ExportError, PhysicsError
 from akd_sdk.progress import Progress, between
 
 if TYPE_CHECKING:
+    from akd_sdk.motion import Motion
     from akd_sdk.schemas import Report
 
 EXAMPLE: Final = "akd track fox.glb --clip Walk -o out --plot walk.png"
@@ -39,8 +40,10 @@ def track(
         typer.Option(metavar="SECONDS", help="Of effort best; else 6 a second of motion.", show_default=False, rich_help_panel=PHYSICS),
     ] = None,
     friction: Friction = 0.8,
-    no_help: Annotated[
-        bool, typer.Option("--no-help", help="Refuse rather than help the pelvis.", rich_help_panel=PHYSICS)
+    no_help: Annotated[bool, typer.Option("--no-help", help="Refuse rather than help the pelvis.", rich_help_panel=PHYSICS)] = False,
+    device: Annotated[str, typer.Option(help="That steps the simulation: cpu, cuda, cuda:1.", rich_help_panel=PHYSICS)] = "cpu",
+    no_loop: Annotated[
+        bool, typer.Option("--no-loop", help="It is done once, though it ends as it begins.", rich_help_panel=PHYSICS)
     ] = False,
     lock: Annotated[
         bool, typer.Option("--lock/--no-lock", help="First hold the feet on the ground and let it travel.", rich_help_panel=PHYSICS)
@@ -59,9 +62,12 @@ def track(
     from akd_sdk.cli.clips import single
     from akd_sdk.physics import TrackOptions
 
-    TrackOptions(effort=effort, friction=friction, help=not no_help, budget_s=budget, seed=seed)  # refused before anything is read
+    # refused before anything is read:
+    TrackOptions(effort=effort, friction=friction, help=not no_help, budget_s=budget, seed=seed, device=device)
     animator = Animator.open(file, seed=seed, height=height)
     given = single(animator.rig, clip)
+    if no_loop:
+        given = given.with_(loop=False)
     name = name or f"{given.name}_tracked"
     stem = output_stem(animator.rig.name, name)
     names = (*(stem + suffix for suffix in suffixes), f"{stem}.report.json")
@@ -69,7 +75,10 @@ def track(
         bar(Progress("locking feet", 0.0))
         held = (animator.lock_feet(given) if lock else given).with_(name=name)
         tracking = between(bar, 0.05, TRACKING_SHARE)
-        motion = animator.track(held, effort=effort, friction=friction, help=not no_help, budget=budget, progress=tracking)
+        with _told_of_clip(file, given):
+            motion = animator.track(
+                held, effort=effort, friction=friction, help=not no_help, budget=budget, device=device, progress=tracking
+            )
         bar(Progress("writing", TRACKING_SHARE))
         for clip_name in names[:-1]:
             animator.export(motion, work / clip_name)
@@ -82,6 +91,17 @@ def track(
         (work / names[-1]).write_text(report.to_json(), encoding="utf-8")
         bar(Progress("writing", 1.0))
     _say(report, output / names[-1], json)
+
+
+@contextmanager
+def _told_of_clip(file: Path, clip: Motion) -> Iterator[None]:
+    """What cannot be tracked is told with its file and clip; of a loop also how it is tracked as what is done once."""
+    try:
+        yield
+    except PhysicsError as fault:
+        once = "--no-loop tracks it as a clip that is done once" if clip.loop else None
+        hint = "; ".join(part for part in (fault.hint, once) if part)
+        raise PhysicsError(f"clip {clip.name!r}: {fault.fault}", file, hint or None) from fault
 
 
 @contextmanager

@@ -42,7 +42,12 @@ def _body_faults(body: Body) -> Iterator[str]:
     if not 0.0 < body.mass <= LARGEST:
         yield f"the mass of {body.name} is {body.mass:g} kg"
     shape, limits = body.shape, np.asarray(body.limits)
-    places = (("origin", body.origin), ("centre of mass", body.centre), ("collider's centre", shape.centre), ("collider's axes", shape.axes))
+    places = (
+        ("origin", body.origin),
+        ("centre of mass", body.centre),
+        ("collider's centre", shape.centre),
+        ("collider's axes", shape.axes),
+    )
     yield from (f"the {what} of {body.name} is not finite" for what, value in places if not np.isfinite(value).all())
     if not (np.isfinite(body.inertia).all() and 0.0 < np.linalg.eigvalsh(body.inertia)[0] <= LARGEST):
         yield f"{body.name} has no moments of inertia above 0"

@@ -9,6 +9,7 @@ from typing import Any
 import pygltflib
 import pytest
 from PIL import Image
+from steps import stepping
 from track_records import tracked_of
 
 from akd_sdk import Animator, DistillOptions, PhysicsError
@@ -31,6 +32,13 @@ def walker(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     animator = Animator.open(samples / "quadruped.glb")
     motion = animator.animate("a dog walks", seconds=1.0, how=DistillOptions(steps=5))
     return animator.export(motion, tmp_path_factory.mktemp("walker") / "dog.glb")
+
+
+@pytest.fixture(scope="module")
+def looping(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A character with one clip, a cycle of steps."""
+    animator = Animator.open(samples / "quadruped.glb")
+    return animator.export(stepping(animator.rig), tmp_path_factory.mktemp("looping") / "dog.glb")
 
 
 @pytest.fixture
@@ -120,7 +128,7 @@ def test_a_clip_that_falls_is_refused_and_nothing_is_written(walker: Path, tmp_p
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.splitlines()[-1] == "error: walk_tracked: it falls after 0.40 s; lock its feet"
+    assert err.splitlines()[-1] == f"error: {walker}: clip 'walk': it falls after 0.40 s; lock its feet"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,6 +140,7 @@ def test_a_clip_that_falls_is_refused_and_nothing_is_written(walker: Path, tmp_p
         (["--effort", "most"], "--effort"),
         (["--budget", "0"], "--budget"),
         (["--budget", "inf"], "--budget"),
+        (["--device", "tpu"], "--device: there is no device 'tpu'"),
         (["--clip", "Dance"], "'Dance'"),
         (["--formats", "fbx"], "fbx"),
         (["--plot", "plot.jpg"], "plot.jpg: is no name of a PNG"),
@@ -150,6 +159,40 @@ def test_what_cannot_be_is_refused_in_one_line(
     assert said in err
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_that_is_not_here_is_told_in_one_line(walker: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["track", str(walker), "--device", "cuda:99", "-o", str(tmp_path / "out")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert err.splitlines()[-1:] == lines
+    assert "--device: nothing can be simulated on the device 'cuda:99'" in lines[0] or "pip install mujoco-warp" in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("falling")
+def test_of_a_loop_that_falls_it_is_said_how_to_do_it_once(looping: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["track", str(looping), "-o", str(tmp_path / "out")]
+    assert main(words) == 2
+    assert "; --no-loop tracks it as a clip that is done once" in capsys.readouterr().err.splitlines()[-1]
+    assert main([*words, "--no-loop"]) == 2
+    assert "--no-loop" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "loops"), [([], True), (["--no-loop"], False)])
+def test_loops_are_tracked_as_loops_unless_told_otherwise(
+    words: list[str], loops: bool, looping: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Motion] = []
+
+    def track(rig: Rig, motion: Motion, options: TrackOptions, **_: Any) -> Tracked:
+        given.append(motion)
+        return tracked_of(motion, measure(rig, motion))
+
+    monkeypatch.setattr("akd_sdk.animator.track", track)
+    assert main(["track", str(looping), "-o", str(tmp_path), *words]) == 0
+    assert given[0].loop is loops
 
 
 def test_a_file_without_clips_is_refused(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
