@@ -114,7 +114,7 @@ class Clip:
             duration=motion.duration,
             loop=motion.loop,
             root_mode=root_mode,
-            tracks=_moving_tracks(skeleton, pose, motion.times),
+            tracks=_moving_tracks(skeleton, pose, motion.times, motion.held),
             travel=motion.travel,
             contacts=motion.contacts,
             contact_names=tuple(f"{point.limb}_{point.kind}" for point in rig.contact_points),
@@ -200,7 +200,7 @@ def plain(value: Any) -> Any:  # Any: provenance is free, and JSON is what it is
     return fspath(value) if isinstance(value, PathLike) else str(value)
 
 
-def _moving_tracks(skeleton: Skeleton, pose: Transforms, times: Array) -> tuple[Track, ...]:
+def _moving_tracks(skeleton: Skeleton, pose: Transforms, times: Array, held: frozenset[tuple[int, str]]) -> tuple[Track, ...]:
     """A dense track for each joint and property that leaves rest, signs of quaternions made continuous last."""
     rest = skeleton.rest
     points = skeleton.rest_world[:, :3, 3]
@@ -210,15 +210,15 @@ def _moving_tracks(skeleton: Skeleton, pose: Transforms, times: Array) -> tuple[
     turns = turn.max(axis=0) > REST_TOLERANCE
     grows = np.abs(pose.scales - rest.scales).max(axis=(0, 2)) > REST_TOLERANCE
     rotations = quat_continuous(pose.rotations)
-    tracks = []
+    moving: list[tuple[int, Path3, Array]] = []
     for j in range(skeleton.count):
         if moves[j]:
-            tracks.append(Track(j, "translation", times, pose.translations[:, j]))
+            moving.append((j, "translation", pose.translations[:, j]))
         if turns[j]:
-            tracks.append(Track(j, "rotation", times, rotations[:, j]))
+            moving.append((j, "rotation", rotations[:, j]))
         if grows[j]:
-            tracks.append(Track(j, "scale", times, pose.scales[:, j]))
-    return tuple(tracks)
+            moving.append((j, "scale", pose.scales[:, j]))
+    return tuple(Track(j, path, times, values, "STEP" if (j, path) in held else "LINEAR") for j, path, values in moving)
 
 
 def _interpolate(track: Track, times: Array) -> Array:

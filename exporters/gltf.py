@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False) -> Path:
     """Write a self-contained GLB: the rig's source file with the clips appended as animations; its path.
 
-    Keys are float32, LINEAR, in the file's own unit, from 0 to the clip's duration; what a clip does not move has no channel. Names
+    Keys are float32, linear or held, in the file's own unit, from 0 to the clip's duration; what a clip does not move has no channel. Names
     that the file has already get a number. Each animation's `extras` hold `Clip.facts()`.
     Raises ExportError: the rig does not come from a glTF file, a clip is of another skeleton, the file cannot be written.
     """
@@ -45,14 +45,17 @@ def _animation(rig: Rig, clip: Clip, name: str, appender: Appender) -> Json:
     targets: list[tuple[int, str]] = []
     grids: list[Array] = []
     keys: list[Array] = []
+    modes: list[str] = []
     for track in clip.tracks or (() if clip.morphs else (_rest_track(clip),)):
         targets.append((int(clip.skeleton.nodes[track.joint]), track.path))
         grids.append(track.times)
         keys.append(file_values(rig, track))
+        modes.append(track.interpolation)
     for node, weights in clip.morphs.items():
         targets.append((int(node), "weights"))
         grids.append(clip.times)
         keys.append(weights.reshape(-1))
+        modes.append("LINEAR")
     for node in {node for node, path in targets if path != "weights"}:
         _split_matrix(appender.json["nodes"][node])
     times, inputs = _distinct(grids)
@@ -60,7 +63,7 @@ def _animation(rig: Rig, clip: Clip, name: str, appender: Appender) -> Json:
         raise ExportError(f"keys at {clip.fps:g} frames a second fall together in float32", name, "ask for fewer frames a second")
     accessors = appender.floats([*times, *keys], bounds=tuple(range(len(times))))
     outputs = accessors[len(times) :]
-    samplers = [{"input": accessors[i], "interpolation": "LINEAR", "output": o} for i, o in zip(inputs, outputs, strict=True)]
+    samplers = [{"input": accessors[i], "interpolation": m, "output": o} for i, m, o in zip(inputs, modes, outputs, strict=True)]
     channels = [{"sampler": i, "target": {"node": node, "path": path}} for i, (node, path) in enumerate(targets)]
     return {"name": name, "channels": channels, "samplers": samplers, "extras": clip.facts()}
 

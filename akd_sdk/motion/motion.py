@@ -13,6 +13,9 @@ from akd_sdk.errors import AkdError
 
 Array = NDArray[np.float64]
 
+MOVING = frozenset({"rotations", "root", "fps", "translations", "scales"})
+"""Fields of a motion that say how it moves."""
+
 
 def _finite(name: str, values: Array | None, shape: tuple[int, ...]) -> None:
     if values is None:
@@ -40,6 +43,7 @@ class Motion:
         travel: (frames, 3) the part of the root's path that is travel over the ground: x, z in metres and yaw in radians since
             the first frame; None: the motion is in place, or nobody asked.
         provenance: where the motion comes from: file and clip, or prompt, prior, seed.
+        held: joints and properties ("translation", "rotation", "scale") that are held from frame to frame, as STEP keys of a file are.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Motion:
     contacts: NDArray[np.bool_] | None = None
     travel: Array | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    held: frozenset[tuple[int, str]] = frozenset()
 
     def __post_init__(self) -> None:
         if self.rotations.ndim != 3 or self.rotations.shape[-1] != 4 or not len(self.rotations):
@@ -87,7 +92,9 @@ class Motion:
         return np.arange(self.frames) / self.fps
 
     def with_(self, **changes: Any) -> Motion:
-        """A copy with some fields changed, checked anew."""
+        """A copy with some fields changed, checked anew. Where it moves otherwise, nothing is held any more unless that is said too."""
+        if MOVING & changes.keys() and "held" not in changes:
+            changes["held"] = frozenset()
         return replace(self, **changes)
 
 

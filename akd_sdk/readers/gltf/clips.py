@@ -113,6 +113,7 @@ def _motion(clips: Clips, animation: Animation, name: str) -> Motion:
         morphs=morphs,
         contacts=told_contacts(animation.extras, rate.frames, clips.contact_names),
         provenance=provenance,
+        held=_held(clips, channels) if rate.own else frozenset(),
     )
 
 
@@ -152,6 +153,14 @@ def _sample(clips: Clips, channels: list[Channel], rate: Rate, name: str) -> tup
         else:
             local.scales[:, j] = values * above[j] / clips.joints.units[j]
     return local, morphs
+
+
+def _held(clips: Clips, channels: list[Channel]) -> frozenset[tuple[int, str]]:
+    """Joints and properties whose keys hold until the next; the first channel of each counts."""
+    first: dict[tuple[int, str], Channel] = {}
+    for channel in channels:
+        first.setdefault((channel.node, channel.path), channel)
+    return frozenset((clips.joints.of_node[node], path) for (node, path), channel in first.items() if path != "weights" and channel.step)
 
 
 def _path(skeleton: Skeleton, local: _Local, joint: int) -> Array:
