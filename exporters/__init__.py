@@ -7,7 +7,8 @@ function like `export_gltf`.
 from akd_sdk.exporters.bvh import export_bvh
 from akd_sdk.exporters.clip import Clip, Track
 from akd_sdk.exporters.gltf import export_gltf
+from akd_sdk.exporters.options import Exporter, ExportOptions
 from akd_sdk.exporters.registry import export, known_suffixes
 from akd_sdk.exporters.usd import export_usd
 
-__all__ = ["Clip", "Track", "export", "export_bvh", "export_gltf", "export_usd", "known_suffixes"]
+__all__ = ["Clip", "ExportOptions", "Exporter", "Track", "export", "export_bvh", "export_gltf", "export_usd", "known_suffixes"]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, require_own, unique_name
+from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.formats.atomic import write_whole
 from akd_sdk.formats.bvh import POSITIONS, ROTATIONS_ZXY, Bvh, BvhJoint, euler_zxy
 from akd_sdk.rig import Rig, Skeleton
@@ -35,7 +36,7 @@ class _Tree:
     parents: list[int]
 
 
-def export_bvh(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False) -> Path:
+def export_bvh(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
     """Write one clip as BVH, centimetres, Y up, one frame a frame of the clip; its path.
 
     The joints are those of the anatomical tree (all joints where it is not known), the root is the pelvis, tips are end sites. Every
@@ -43,6 +44,7 @@ def export_bvh(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, fo
     replace the offset (as Blender and MotionBuilder read them).
     Raises ExportError: not exactly one clip, a clip of another skeleton, the file cannot be written.
     """
+    options.only(path)
     if len(clips) != 1:
         raise ExportError(f"a BVH holds one clip, not {len(clips)}", path, "write a file for each")
     clip = clips[0]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, Track, require_own, unique_name
+from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.formats.atomic import write_whole
 from akd_sdk.formats.gltf.container import Document
 from akd_sdk.formats.gltf.fields import Json
@@ -21,13 +22,14 @@ from akd_sdk.rotations import decompose, quat_conjugate, quat_from_matrix, quat_
 Array = NDArray[np.float64]
 
 
-def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False) -> Path:
+def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
     """Write a self-contained GLB: the rig's source file with the clips appended as animations; its path.
 
     Keys are float32, linear or held, in the file's own unit, from 0 to the clip's duration; what a clip does not move has no channel. Names
     that the file has already get a number. Each animation's `extras` hold `Clip.facts()`.
     Raises ExportError: the rig does not come from a glTF file, a clip is of another skeleton, the file cannot be written.
     """
+    options.only(path)
     document = rig.source.document
     if not isinstance(document, Document):
         raise ExportError("a GLB can be written only for a character read from glTF", path, "write .usda or .bvh")

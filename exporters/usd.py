@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, require_own
+from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.exporters.pose import world_from_local
 from akd_sdk.exporters.usd_looks import Looks
 from akd_sdk.exporters.usd_mesh import add_mesh, bind_groups
@@ -38,13 +39,14 @@ class _Scene:
     taken: set[str]
 
 
-def export_usd(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False) -> Path:
+def export_usd(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
     """Write the rig and one clip as .usda, .usdc, .usd or .usdz; its path.
 
     Joint names become identifiers, their own names are kept in `jointNames`. Translations, rotations and scales of all joints are
     authored at every frame; textures lie in `<name>_textures` beside the file (in a .usdz: inside).
     Raises ExportError: not exactly one clip, a clip of another skeleton, binds that cannot be inverted, the file cannot be written.
     """
+    options.only(path)
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ExportError("is no USD file name", path, f"known: {', '.join(SUFFIXES)}")

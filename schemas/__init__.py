@@ -3,6 +3,7 @@
 from akd_sdk.schemas.base import Schema
 from akd_sdk.schemas.character import ChainSummary, CharacterSummary, ClipSummary, JointSummary
 from akd_sdk.schemas.metrics import GaitFit, Metrics
+from akd_sdk.schemas.profile import Naming, Profile
 from akd_sdk.schemas.report import (
     AnimateOptions,
     Character,
@@ -33,7 +34,9 @@ __all__ = [
     "HelpUsed",
     "JointSummary",
     "Metrics",
+    "Naming",
     "OutputFile",
+    "Profile",
     "Report",
     "Schema",
     "SourceFile",

@@ -29,7 +29,7 @@ def clip(rig: Rig) -> Clip:
     return Clip.from_motion(rig, smooth_motion(rig, frames=3))
 
 
-def write_elsewhere(rig: Rig, clips: Any, path: Any, *, force: bool = False) -> Path:
+def write_elsewhere(rig: Rig, clips: Any, path: Any, *, force: bool = False, options: Any = None) -> Path:
     Path(path).write_text(f"{len(clips)} {force}")
     return Path(path)
 
