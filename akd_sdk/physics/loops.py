@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 CLOSED_DEG, CLOSED_SPEED = 1.0, 0.05
 """A cycle closes within so many degrees and this share of its rates."""
+SEAM_S = 0.15
+"""Seconds before and after the seam in which rates are brought together."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def best_cycle(reference: Reference, run: Run) -> Cycle:
 def closed(reference: Reference, run: Run, cycle: Cycle) -> Array:
     """Coordinates (cycle + 1 steps) that begin at the loop's own first frame and end in the same pose, moved on by the travel.
 
-    What is missing between the cycle's ends is spread over it in straight lines; its heading is made that of the reference.
+    What is missing between the cycle's ends is spread over it in straight lines; its heading is made that of the reference. What their
+    rates lack is taken by the time about the seam, half of it on either side.
     """
     count, first = reference.cycle, cycle.first
     values = run.values[first : first + count + 1].copy()
@@ -65,7 +68,27 @@ def closed(reference: Reference, run: Run, cycle: Cycle) -> Array:
     keep = np.ones(values.shape[1], dtype=np.bool_)
     keep[[0, 2, 3]] = False
     values[:, keep] -= share * gap[keep]
+    early, late = _bends(count, reference.dt)
+    less = _rate_gap(run, first, count)
+    values += 0.5 * early[:, None] * less
+    less[[0, 2]] = turned(less[None, [0, 2]], turn)[0]
+    values += 0.5 * late[:, None] * less
     return _placed(reference, _from_first_frame(values, (reference.lead - first) % count))
+
+
+def _rate_gap(run: Run, first: int, count: int) -> Array:
+    """(coordinates,) by how much rates at a cycle's end are more than at its beginning, seen from its beginning."""
+    start, end = run.rates[first], run.rates[first + count].copy()
+    end[[0, 2]] = turned(end[None, [0, 2]], run.values[first, 3] - run.values[first + count, 3])[0]
+    return np.asarray(end - start)
+
+
+def _bends(count: int, dt: float) -> tuple[Array, Array]:
+    """(count + 1,) two curves: the first begins with a rate of 1 and dies away, the second ends with one of -1; both are 0 at the ends."""
+    long = min(SEAM_S, 0.5 * count * dt)
+    after = np.arange(count + 1) * dt
+    early = np.where(after < long, after * (1.0 - np.minimum(after / long, 1.0)) ** 2, 0.0)
+    return early, early[::-1]
 
 
 def _placed(reference: Reference, values: Array) -> Array:
