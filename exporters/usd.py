@@ -1,163 +1,142 @@
-"""USD: the character as a UsdSkel with mesh, rest pose, materials and one clip, Y up, in metres, a time code a frame."""
+"""USD: the character as a UsdSkel with mesh, rest pose, materials and one clip, Y up, in metres; or the clip alone as a layer over it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, require_own
 from akd_sdk.exporters.options import PLAIN, ExportOptions
-from akd_sdk.exporters.pose import world_from_local
+from akd_sdk.exporters.usd_animation import add_animation
+from akd_sdk.exporters.usd_character import Plan, add_character, fits, plan_of, set_stage
 from akd_sdk.exporters.usd_looks import Looks
-from akd_sdk.exporters.usd_mesh import add_mesh, bind_groups
+from akd_sdk.exporters.usd_poses import Bounds, Poses, all_poses, kept_poses
 from akd_sdk.formats.atomic import staged
-from akd_sdk.formats.usd import SUFFIXES, float3, half3, identifiers, joint_paths, load, quatf, row_matrices, save
-from akd_sdk.rig import Rig, Skeleton, Transforms
-from akd_sdk.rotations import compose, quat_continuous
+from akd_sdk.formats.usd import SUFFIXES, identifiers, load, save
+from akd_sdk.rig import Rig
 
 if TYPE_CHECKING:
-    from pxr import Usd, UsdSkel
+    from pxr import Sdf, Usd
 
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Scene:
-    """Names and prims that the parts of the file share."""
-
-    stage: Usd.Stage
-    root: str
-    joints: list[str]
-    taken: set[str]
+TOLERANCE_M, FEET_TOLERANCE_M = 1e-3, 2e-4
+"""Of dropped poses, at human size, where neither options nor profile say."""
 
 
 def export_usd(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
     """Write the rig and one clip as .usda, .usdc, .usd or .usdz; its path.
 
     Joint names become identifiers, their own names are kept in `jointNames`. Translations, rotations and scales of all joints are
-    authored at every frame; textures lie in `<name>_textures` beside the file (in a .usdz: inside).
-    Raises ExportError: not exactly one clip, a clip of another skeleton, binds that cannot be inverted, the file cannot be written.
+    authored at every frame, or, with a `reduction`, at the fewest that play the same within the tolerance (the error is told in the
+    animation's custom data). Textures lie in `<name>_textures` beside the file (in a .usdz: inside). `options.fps` is the number of
+    time codes a second; poses stay at their times.
+    `options.clip_only` writes the animation as a layer over `<character>_character.usdc` beside it, which is written if it is not there.
+    Raises ExportError: not exactly one clip, a clip of another skeleton, binds that cannot be inverted, a tolerance that half precision
+    does not allow, a character beside the clip that is another, the file cannot be written.
     """
-    options.only(path)
+    options.only(path, "clip_only", "all_joints", "fps")
     target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
+    suffix = target.suffix.lower()
+    if suffix not in SUFFIXES:
         raise ExportError("is no USD file name", path, f"known: {', '.join(SUFFIXES)}")
+    if options.clip_only and suffix == ".usdz":
+        raise ExportError("a .usdz holds its character: a clip alone cannot be one", path, "write .usda or .usdc")
     if len(clips) != 1:
-        raise ExportError(f"a USD file holds one clip, not {len(clips)}", path, "write a file for each")
+        raise ExportError(f"a USD file plays one clip, not {len(clips)}", path, "write a file for each, or clips alone over one character")
     clip = clips[0]
     require_own(rig, clip)
     load()
     with staged(target, force=force) as draft:
-        textures = draft.parent / f"{target.stem}_textures"
         try:
-            stage = build_stage(rig, clip, Looks(textures))
-            save(stage.GetRootLayer(), draft)
+            plan, poses = plan_of(rig, clip.name), poses_of(rig, clip, options)
+            if options.clip_only:
+                _write_clip(draft, target, plan, (clip, poses), options, force)
+            else:
+                _write_whole(draft, plan, (clip, poses), options)
         except ExportError as fault:
             raise fault.at(target) from fault
-        if target.suffix.lower() == ".usdz" and textures.is_dir():
-            for picture in textures.iterdir():
-                picture.unlink()
-            textures.rmdir()
     return target
 
 
-def build_stage(rig: Rig, clip: Clip, looks: Looks) -> Usd.Stage:
-    """The stage in memory; `looks` writes the textures."""
-    from pxr import Kind, Sdf, Usd, UsdGeom, UsdSkel
+def poses_of(rig: Rig, clip: Clip, options: ExportOptions = PLAIN) -> Poses:
+    """The poses that are written of a clip: all, or with a `reduction` the fewest within the tolerances, their error measured."""
+    bounds = bounds_of_options(options)
+    return all_poses(clip) if bounds is None else kept_poses(rig, clip, bounds)
+
+
+def bounds_of_options(options: ExportOptions) -> Bounds | None:
+    """What the options, else the profile, allow dropped poses to stray; None where none are dropped."""
+    if options.reduction == "none":
+        return None
+    profile = options.profile
+    tolerance = options.tolerance_m or (profile.tolerance_m if profile else TOLERANCE_M)
+    feet = options.feet_tolerance_m or (profile.feet_tolerance_m if profile else FEET_TOLERANCE_M)
+    return Bounds(tolerance, feet, profile.players if profile else ("slerp",))
+
+
+def _write_whole(draft: Path, plan: Plan, played: tuple[Clip, Poses], options: ExportOptions) -> None:
+    from pxr import Usd
+
+    textures = draft.parent / f"{draft.stem}_textures"
+    stage = Usd.Stage.CreateInMemory()
+    _set_times(stage, played[0], options)
+    add_character(stage, plan, Looks(textures, plan.rig.source.document))
+    _animate(stage, plan, played, options)
+    save(stage.GetRootLayer(), draft)
+    if draft.suffix.lower() == ".usdz" and textures.is_dir():
+        for picture in textures.iterdir():
+            picture.unlink()
+        textures.rmdir()
+
+
+def _write_clip(draft: Path, target: Path, plan: Plan, played: tuple[Clip, Poses], options: ExportOptions, force: bool) -> None:
+    """The clip as a layer, and the character beside it unless it is there."""
+    from pxr import Sdf, Usd
+
+    name = f"{identifiers([plan.rig.name or 'Character'])[0]}_character.usdc"
+    if target.name == name:
+        raise ExportError(f"is the name of the character that the clip lies over ({name})", target, "give the clip another name")
+    if force or not (target.parent / name).exists():
+        _write_character(draft.parent / name, plan)
+    else:
+        _require_fit(target.parent / name, plan)
+    stage = Usd.Stage.CreateInMemory()
+    _set_times(stage, played[0], options)
+    stage.SetDefaultPrim(stage.OverridePrim(plan.root))
+    _animate(stage, plan, played, options)
+    layer: Sdf.Layer = Sdf.Layer.CreateAnonymous()  # apart from the stage, which would look for the character at once
+    layer.TransferContent(stage.GetRootLayer())
+    layer.subLayerPaths.append(f"./{name}")
+    save(layer, draft)
+
+
+def _write_character(path: Path, plan: Plan) -> None:
+    from pxr import Usd
 
     stage = Usd.Stage.CreateInMemory()
-    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
-    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
-    stage.SetTimeCodesPerSecond(clip.fps)
-    stage.SetFramesPerSecond(clip.fps)
-    stage.SetStartTimeCode(0.0)
-    stage.SetEndTimeCode(float(clip.frames - 1))
-    name = identifiers([rig.name or "Character"])[0]
-    root = UsdSkel.Root.Define(stage, f"/{name}")
-    stage.SetDefaultPrim(root.GetPrim())
-    Usd.ModelAPI(root.GetPrim()).SetKind(Kind.Tokens.component)
-    scene = _Scene(stage, f"/{name}", joint_paths(rig.skeleton.names, rig.skeleton.parents), set())
-    animation = _add_animation(scene, clip, identifiers([clip.name], scene.taken)[0])
-    groups = bind_groups(rig)
-    for group in groups:
-        skeleton = _add_skeleton(scene, rig.skeleton, group.binds, animation)
-        for skin, bind in group.members:
-            mesh = add_mesh(stage, f"{scene.root}/{identifiers([skin.name or 'Mesh'], scene.taken)[0]}", skin, bind)
-            UsdSkel.BindingAPI(mesh.GetPrim()).CreateSkeletonRel().SetTargets([skeleton.GetPath()])
-            looks.bind(mesh, skin, f"{scene.root}/Looks")
-    binding = UsdSkel.BindingAPI.Apply(root.GetPrim())
-    binding.CreateAnimationSourceRel().SetTargets([Sdf.Path(animation)])
-    if len(groups) == 1:
-        binding.CreateSkeletonRel().SetTargets([skeleton.GetPath()])
-    _author_extents(root, clip)
-    return stage
+    set_stage(stage, 24.0, 0.0)
+    add_character(stage, plan, Looks(path.parent / f"{path.stem}_textures", plan.rig.source.document))
+    save(stage.GetRootLayer(), path)
 
 
-def _add_skeleton(scene: _Scene, skeleton: Skeleton, binds: Array, animation: str) -> UsdSkel.Skeleton:
-    from pxr import Sdf, UsdSkel
+def _require_fit(path: Path, plan: Plan) -> None:
+    from pxr import Tf, Usd
 
-    prim = UsdSkel.Skeleton.Define(scene.stage, f"{scene.root}/{identifiers(['Skeleton'], scene.taken)[0]}")
-    prim.CreateJointsAttr(scene.joints)
-    prim.CreateJointNamesAttr(list(skeleton.names))
-    prim.CreateBindTransformsAttr(row_matrices(binds))
-    prim.CreateRestTransformsAttr(row_matrices(skeleton.rest.matrices))
-    UsdSkel.BindingAPI.Apply(prim.GetPrim()).CreateAnimationSourceRel().SetTargets([Sdf.Path(animation)])
-    return prim
-
-
-def _add_animation(scene: _Scene, clip: Clip, name: str) -> str:
-    """The SkelAnimation with every frame authored; its path."""
-    from pxr import UsdSkel
-
-    path = f"{scene.root}/{name}"
-    prim = UsdSkel.Animation.Define(scene.stage, path)
-    prim.CreateJointsAttr(scene.joints)
-    translations, rotations, scales = prim.CreateTranslationsAttr(), prim.CreateRotationsAttr(), prim.CreateScalesAttr()
-    pose = half_scaled(clip.skeleton, clip.sample(clip.times))
-    turns = quat_continuous(pose.rotations)
-    for frame in range(clip.frames):
-        translations.Set(float3(pose.translations[frame]), float(frame))
-        rotations.Set(quatf(turns[frame]), float(frame))
-        scales.Set(half3(pose.scales[frame]), float(frame))
-    told = {"name": clip.name, "loop": clip.loop, "root_mode": clip.root_mode, "facts": json.dumps(clip.facts())}
-    prim.GetPrim().SetCustomDataByKey("akd", told)
-    return path
+    try:
+        stage: Usd.Stage | None = Usd.Stage.Open(str(path))
+    except Tf.ErrorException:
+        stage = None
+    if stage is None or not fits(stage, plan):
+        raise ExportError("is not this character", path, "write the clip into another folder, or force to replace the character too")
 
 
-def half_scaled(skeleton: Skeleton, pose: Transforms) -> Transforms:
-    """The pose (frames, joints) with scales that half precision holds, and translations that put every joint where it was nevertheless."""
-    with np.errstate(over="ignore"):
-        scales = pose.scales.astype(np.float16).astype(np.float64)
-    if np.array_equal(scales, pose.scales) or not np.isfinite(scales).all():
-        return pose  # exact, or to be refused with its reason where it is written
-    wanted = world_from_local(skeleton, pose)[..., :3, 3]
-    translations = pose.translations.copy()
-    world = np.empty((*scales.shape[:2], 4, 4))
-    for j, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            up = world[:, parent]
-            sound = np.abs(np.linalg.det(up[:, :3, :3])) > 1e-12
-            offset = wanted[sound, j] - up[sound, :3, 3]
-            translations[sound, j] = np.linalg.solve(up[sound, :3, :3], offset[..., None])[..., 0]
-        local = compose(translations[:, j], pose.rotations[:, j], scales[:, j])
-        world[:, j] = local if parent < 0 else world[:, parent] @ local
-    return Transforms(translations, pose.rotations, scales)
+def _set_times(stage: Usd.Stage, clip: Clip, options: ExportOptions) -> None:
+    rate = options.fps or clip.fps
+    set_stage(stage, rate, (clip.frames - 1) / clip.fps * rate)
 
 
-def _author_extents(root: UsdSkel.Root, clip: Clip) -> None:
-    """The bounds of the moving character at every frame."""
-    from pxr import UsdGeom
-
-    attribute = root.CreateExtentAttr()
-    for frame in range(clip.frames):
-        extent = UsdGeom.Boundable.ComputeExtentFromPlugins(root, float(frame))
-        if extent:
-            attribute.Set(extent, float(frame))
+def _animate(stage: Usd.Stage, plan: Plan, played: tuple[Clip, Poses], options: ExportOptions) -> None:
+    bounds = bounds_of_options(options)
+    add_animation(stage, plan, *played, None if bounds is None else bounds.tolerance_m)

@@ -100,12 +100,14 @@ def add_mesh(stage: Usd.Stage, path: str, skin: Skin, bind_map: Array) -> UsdGeo
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(triangles.reshape(-1), dtype=np.int32)))
     mesh.CreateExtentAttr(float3(np.stack([points.min(axis=0), points.max(axis=0)])))
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    mesh.CreateDoubleSidedAttr(True)
     if skin.normals is not None:
-        turned = skin.normals @ np.linalg.inv(bind_map[:3, :3])
-        lengths = np.linalg.norm(turned, axis=-1, keepdims=True)
-        mesh.CreateNormalsAttr(float3(turned / np.where(lengths > 0.0, lengths, 1.0)))
+        mesh.CreateNormalsAttr(float3(_unit(skin.normals @ np.linalg.inv(bind_map[:3, :3]))))
         mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+    else:  # what has none is flat, says glTF; USD says nothing
+        corners = points[triangles]
+        flat = _unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+        mesh.CreateNormalsAttr(float3(np.repeat(flat, 3, axis=0)))
+        mesh.SetNormalsInterpolation(UsdGeom.Tokens.faceVarying)
     _add_primvars(mesh, skin)
     binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
     joints, weights = _normalised(skin)
@@ -114,6 +116,12 @@ def add_mesh(stage: Usd.Stage, path: str, skin: Skin, bind_map: Array) -> UsdGeo
     binding.CreateJointWeightsPrimvar(False, width).Set(Vt.FloatArray.FromNumpy(weights))
     binding.CreateGeomBindTransformAttr(Gf.Matrix4d(1.0))
     return mesh
+
+
+def _unit(vectors: Array) -> Array:
+    """Vectors (n, 3) of length 1; what has no length points up."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.where(lengths > 0.0, vectors / np.where(lengths > 0.0, lengths, 1.0), (0.0, 1.0, 0.0))
 
 
 def _add_primvars(mesh: UsdGeom.Mesh, skin: Skin) -> None:

@@ -18,11 +18,19 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Material:
-    """What a picture needs of a material: `colour` (4,) linear RGBA factor; `texture` (h, w, 4) sRGB bytes or None; `name`."""
+    """What a picture needs of a material, and where the rest of it is.
+
+    Attributes:
+        name: its name.
+        colour: (4,) linear RGBA factor.
+        texture: (h, w, 4) sRGB bytes or None.
+        index: its place among the materials of the source's document; None: it has none.
+    """
 
     name: str
     colour: Array
     texture: NDArray[np.uint8] | None = None
+    index: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pictures of glTF: a texture as RGBA bytes, bounded in size; one that cannot be read is said, not fatal."""
+"""Pictures of glTF: a texture as RGBA bytes, bounded in size, or as the file holds it; one that cannot be read is said, not fatal."""
 
 from __future__ import annotations
 
@@ -29,6 +29,21 @@ def texture_rgba(document: Document, texture: int, where: str) -> NDArray[np.uin
     Raises:
         ReadError: it is missing, huge, or of a kind that is not read.
     """
+    data, here = _data(document, texture, where)
+    return _decode(data, here)
+
+
+def texture_data(document: Document, texture: int, where: str) -> bytes:
+    """The picture of a texture as the file holds it: PNG, JPEG or WebP bytes.
+
+    Raises:
+        ReadError: it is missing.
+    """
+    return _data(document, texture, where)[0]
+
+
+def _data(document: Document, texture: int, where: str) -> tuple[bytes, str]:
+    """The bytes of a texture's picture, and how messages call it."""
     textures = document.items("textures")
     images = document.items("images")
     entry = textures[reference(texture, len(textures), f"texture of {where}")]
@@ -41,11 +56,11 @@ def texture_rgba(document: Document, texture: int, where: str) -> NDArray[np.uin
     image, here = images[source], f"image {source}"
     view = optional_reference(image, "bufferView", len(document.items("bufferViews")), here)
     if view is not None:
-        return _decode(bytes(view_bytes(document, view)), here)
+        return bytes(view_bytes(document, view)), here
     uri = text(image, "uri", here)
     if uri is None:
         raise ReadError(f"{here} has no data")
-    return _decode(resource(document.path, uri, here), here)
+    return resource(document.path, uri, here), here
 
 
 def _decode(data: bytes, where: str) -> NDArray[np.uint8]:

@@ -64,7 +64,7 @@ class Materials:
         where = label("material", index, item.get("name"))
         colour, info = self._base(item, where)
         texture = self._texture(integer(info, "index", where), where) if info else None
-        return Material(name_of(item) or f"material_{index}", colour, texture)
+        return Material(name_of(item) or f"material_{index}", colour, texture, index)
 
     def _base(self, item: Json, where: str) -> tuple[NDArray[np.float64], Json]:
         """Colour factor and textureInfo (empty: none)."""

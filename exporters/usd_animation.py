@@ -1,0 +1,82 @@
+"""The SkelAnimation of a clip, what plays it, and the bounds it moves through."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from akd_sdk.exporters.clip import Clip
+from akd_sdk.exporters.usd_character import Plan
+from akd_sdk.exporters.usd_extents import at_keys, bounds_of, stretch_of
+from akd_sdk.exporters.usd_poses import Poses
+from akd_sdk.exporters.usd_shapes import kept_weights
+from akd_sdk.formats.usd import float3, half3, quatf
+
+if TYPE_CHECKING:
+    from pxr import Usd
+
+
+def add_animation(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses, tolerance_m: float | None) -> None:
+    """Author a clip on a stage whose SkelRoot is there, or is only spoken of ("over"): poses, weights, bindings, bounds.
+
+    Where poses were dropped (`tolerance_m` is given), a property that never changes has one sample, and weights of shapes have their own.
+    """
+    from pxr import Sdf, UsdSkel
+
+    rate = stage.GetTimeCodesPerSecond()
+    prim = UsdSkel.Animation.Define(stage, plan.animation)
+    prim.CreateJointsAttr(plan.joints)
+    written = (
+        (prim.CreateTranslationsAttr(), poses.local.translations, float3),
+        (prim.CreateRotationsAttr(), poses.local.rotations, quatf),
+        (prim.CreateScalesAttr(), poses.local.scales, half3),
+    )
+    for attribute, values, pack in written:
+        still = tolerance_m is not None and bool((values == values[:1]).all())
+        for time, value in zip(poses.times[:1] if still else poses.times, values, strict=not still):
+            attribute.Set(pack(value), float(time * rate))
+    _add_weights(prim, plan, clip, rate, tolerance_m)
+    prim.GetPrim().SetCustomDataByKey("akd", _told(clip, poses, tolerance_m))
+    for path in (plan.root, *plan.skeletons):
+        binding = UsdSkel.BindingAPI.Apply(stage.OverridePrim(path))
+        binding.CreateAnimationSourceRel().SetTargets([Sdf.Path(plan.animation)])
+    _add_extents(stage, plan, clip, poses)
+
+
+def _add_weights(prim: Any, plan: Plan, clip: Clip, rate: float, tolerance_m: float | None) -> None:  # Any: pxr has no types
+    from pxr import Vt
+
+    if not plan.shapes.names:
+        return
+    weights = plan.shapes.weights_of(clip)
+    frames = np.arange(len(weights))
+    if tolerance_m is not None:
+        reach = np.concatenate(list(plan.shapes.reach_m.values())) * plan.rig.human_scale
+        frames = np.zeros(1, dtype=np.int64) if (weights == weights[:1]).all() else kept_weights(weights, reach, tolerance_m)
+    prim.CreateBlendShapesAttr(plan.shapes.names)
+    attribute = prim.CreateBlendShapeWeightsAttr()
+    for frame in frames:
+        attribute.Set(Vt.FloatArray.FromNumpy(weights[frame].astype(np.float32)), float(clip.times[frame] * rate))
+
+
+def _told(clip: Clip, poses: Poses, tolerance_m: float | None) -> dict[str, Any]:
+    """What the file says of the clip that USD has no place for."""
+    told: dict[str, Any] = {"name": clip.name, "loop": clip.loop, "root_mode": clip.root_mode, "facts": json.dumps(clip.facts())}
+    if tolerance_m is not None and poses.worst_m is not None:
+        told |= {"poses": len(poses.times), "poses_dense": poses.dense, "tolerance_m": tolerance_m, "worst_m": poses.worst_m}
+        told |= {"worst_joint": clip.skeleton.names[poses.joint], "worst_time_s": poses.time_s}
+    return told
+
+
+def _add_extents(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses) -> None:
+    """The bounds of the moving character, on the SkelRoot."""
+    from pxr import Sdf
+
+    skins, stretch = plan.rig.skins, [stretch_of(skin, plan.shapes, clip) for skin in plan.rig.skins]
+    bounds = bounds_of(skins, plan.rig, clip.world(clip.times), stretch)
+    frames = np.unique(np.floor(poses.times * clip.fps + 1e-6).astype(np.int64))
+    attribute = stage.GetPrimAtPath(plan.root).CreateAttribute("extent", Sdf.ValueTypeNames.Float3Array, False)
+    for frame, extent in zip(frames, at_keys(bounds, frames), strict=True):
+        attribute.Set(float3(extent), float(clip.times[frame] * stage.GetTimeCodesPerSecond()))

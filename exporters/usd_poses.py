@@ -1,0 +1,231 @@
+"""Whole poses of a clip as UsdSkel holds them: one list of times for all joints, poses dropped where what is left plays the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd_sdk.errors import ExportError
+from akd_sdk.exporters.clip import Clip
+from akd_sdk.exporters.pose import world_from_local
+from akd_sdk.gait.feet import contact_paths
+from akd_sdk.rig import Rig, Skeleton, Transforms
+from akd_sdk.rotations import compose, quat_continuous, quat_normalize, slerp
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Player = Literal["slerp", "nlerp"]
+
+FINER = 4
+"""Errors are measured at this many times the frame rate."""
+SHELL_M = 0.03
+"""At human size: how far from each joint the three points lie whose movement is the error."""
+WIDEST_RAD = np.radians(60.0)
+"""No joint turns by more between neighbouring poses that are kept: players differ in how they fill wider gaps."""
+JUMP = 2.0**-7
+"""Frames before a held joint jumps at which its old value is written once more; float32 holds it up to frame 65 536."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far what is played may stray from the clip, metres at human size, in which players; planted feet: None for no bound of theirs."""
+
+    tolerance_m: float
+    feet_tolerance_m: float | None = None
+    players: tuple[Player, ...] = ("slerp",)
+
+
+@dataclass(frozen=True)
+class Poses:
+    """What is written of a clip.
+
+    Attributes:
+        times: (poses,) seconds, from 0 to the clip's duration.
+        local: translations, rotations (signs continuous) and scales (poses, joints, ...) in the precision of the file.
+        dense: how many poses there were.
+        worst_m: the largest error of what is played, metres at human size; None where every pose is written and nobody asked.
+        joint: where that is.
+        time_s: when that is.
+        feet_worst_m: the largest error of a planted contact point; None where there is none, or nobody asked.
+    """
+
+    times: Array
+    local: Transforms
+    dense: int
+    worst_m: float | None = None
+    joint: int = -1
+    time_s: float = 0.0
+    feet_worst_m: float | None = None
+
+
+def all_poses(clip: Clip) -> Poses:
+    """A pose at every frame, and one just before each jump of a joint that is held: UsdSkel itself knows lines alone."""
+    times = clip.times
+    held = [track for track in clip.tracks if track.interpolation == "STEP"]
+    before = np.concatenate([np.zeros(0), *(_jumps(track.values, track.times) for track in held)]) - JUMP / clip.fps
+    times = np.union1d(times, before[before > 0.0])
+    local = in_half_precision(clip.skeleton, clip.sample(times))
+    rotations = quat_continuous(local.rotations).astype(np.float32).astype(np.float64)
+    return Poses(times, Transforms(_single(local.translations), rotations, local.scales), len(times))
+
+
+def kept_poses(rig: Rig, clip: Clip, bounds: Bounds) -> Poses:
+    """The fewest poses, each taken as far from the one before as `bounds` allow, and their measured error.
+
+    The error is the largest way, at 4 times the frame rate, of three points 3 cm around any joint (at human size), between the poses
+    that are kept, as decoded and interpolated by a player, and the clip; "nlerp" compares with the dense clip so played.
+    Raises ExportError: the bound cannot be met because the file's precision (scales are half floats) does not reach.
+    """
+    dense = all_poses(clip)
+    judge = _Judge(rig, clip, dense, bounds)
+    kept = [0]
+    while kept[-1] < dense.dense - 1:
+        kept.append(_farthest(judge, kept[-1], dense.dense - 1))
+    chosen = np.array(kept)
+    measured = judge.measure(chosen)
+    if measured.worst_m is not None and measured.worst_m > bounds.tolerance_m:
+        where = f"{clip.skeleton.names[measured.joint]} at {measured.time_s:.3f} s"
+        fault = f"{1e3 * measured.worst_m:.3g} mm of error at {where} is more than {1e3 * bounds.tolerance_m:g} mm with every pose kept"
+        raise ExportError(fault, clip.name, "UsdSkel's scales are half floats: allow more, or write .glb")
+    return measured
+
+
+def _jumps(values: Array, times: Array) -> Array:
+    """Times at which a held track takes a new value."""
+    return times[1:][(values[1:] != values[:-1]).any(axis=-1)]
+
+
+def _single(values: Array) -> Array:
+    """Values as float32 holds them; what it cannot hold is left for the writer to refuse."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32).astype(np.float64)
+    return single if np.isfinite(single).all() else values
+
+
+def in_half_precision(skeleton: Skeleton, pose: Transforms) -> Transforms:
+    """The pose (frames, joints) with scales that half precision holds, and translations that put every joint where it was nevertheless."""
+    with np.errstate(over="ignore"):
+        scales = pose.scales.astype(np.float16).astype(np.float64)
+    if np.array_equal(scales, pose.scales) or not np.isfinite(scales).all():
+        return pose  # exact, or to be refused with its reason where it is written
+    wanted = world_from_local(skeleton, pose)[..., :3, 3]
+    translations = pose.translations.copy()
+    world = np.empty((*scales.shape[:2], 4, 4))
+    for j, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            up = world[:, parent]
+            sound = np.abs(np.linalg.det(up[:, :3, :3])) > 1e-12
+            offset = wanted[sound, j] - up[sound, :3, 3]
+            translations[sound, j] = np.linalg.solve(up[sound, :3, :3], offset[..., None])[..., 0]
+        local = compose(translations[:, j], pose.rotations[:, j], scales[:, j])
+        world[:, j] = local if parent < 0 else world[:, parent] @ local
+    return Transforms(translations, pose.rotations, scales)
+
+
+class _Judge:
+    """Compares poses that are kept with the clip, as players play both."""
+
+    def __init__(self, rig: Rig, clip: Clip, dense: Poses, bounds: Bounds) -> None:
+        self._rig, self._dense, self._bounds = rig, dense, bounds
+        fine = np.arange(FINER * (clip.frames - 1) + 1) / (FINER * clip.fps)
+        self._times = np.unique(np.concatenate([fine, clip.times]))
+        truths = {"slerp": clip.sample(self._times), "nlerp": self._play(np.arange(dense.dense), self._times, "nlerp")}
+        worlds = {player: world_from_local(clip.skeleton, truths[player]) for player in bounds.players}
+        self._points = {player: self._shell(world) for player, world in worlds.items()}
+        self._feet = {player: contact_paths(rig, world) for player, world in worlds.items()}
+        self._planted = _planted(rig, clip, self._times)
+
+    def allows(self, a: int, b: int) -> bool:
+        """Whether the poses between the dense poses a and b can go."""
+        turns = self._dense.local.rotations[[a, b]]
+        if 2.0 * np.arccos(np.clip(np.abs(np.sum(turns[0] * turns[1], axis=-1)), 0.0, 1.0)).max() > WIDEST_RAD:
+            return False
+        start, end = np.searchsorted(self._times, self._dense.times[[a, b]])
+        span = slice(int(start), int(end) + 1)
+        for player in self._bounds.players:
+            errors, feet = self._errors(np.array([a, b]), span, player)
+            if errors.max() > self._bounds.tolerance_m:
+                return False
+            if self._bounds.feet_tolerance_m is not None and feet.max(initial=0.0) > self._bounds.feet_tolerance_m:
+                return False
+        return True
+
+    def measure(self, kept: NDArray[np.int64]) -> Poses:
+        """The poses that are kept, with the error of the whole clip."""
+        dense, worst, feet_worst = self._dense, (-1.0, -1, 0.0), 0.0
+        for player in self._bounds.players:
+            errors, feet = self._errors(kept, slice(None), player)
+            at, joint = np.unravel_index(int(errors.argmax()), errors.shape)
+            worst = max(worst, (float(errors[at, joint]), int(joint), float(self._times[at])))
+            feet_worst = max(feet_worst, float(feet.max(initial=0.0)))
+        local = Transforms(dense.local.translations[kept], quat_continuous(dense.local.rotations[kept]), dense.local.scales[kept])
+        return Poses(dense.times[kept], local, dense.dense, *worst, feet_worst if self._planted.any() else None)
+
+    def _errors(self, kept: NDArray[np.int64], span: slice, player: Player) -> tuple[Array, Array]:
+        """(times, joints) largest errors of a joint's points, and those of contact points that are planted, metres at human size."""
+        world = world_from_local(self._rig.skeleton, self._play(kept, self._times[span], player))
+        away = np.linalg.norm(self._shell(world) - self._points[player][span], axis=-1).max(axis=-1)
+        planted = self._planted[span]
+        feet = np.linalg.norm(contact_paths(self._rig, world) - self._feet[player][span], axis=-1)[planted] * self._rig.human_scale
+        return away, feet
+
+    def _shell(self, world: Array) -> Array:
+        """Three points around each joint, (times, joints, 3, 3) metres at human size."""
+        axes = world[..., :3, :3].swapaxes(-1, -2)
+        lengths = np.linalg.norm(axes, axis=-1, keepdims=True)
+        return np.asarray(world[..., None, :3, 3] * self._rig.human_scale + SHELL_M * axes / np.maximum(lengths, 1e-30))
+
+    def _play(self, kept: NDArray[np.int64], times: Array, player: Player) -> Transforms:
+        """Local transforms at times as a player makes them of the poses that are kept."""
+        local, keys = self._dense.local, self._dense.times[kept]
+        if len(kept) == 1:
+            one = np.repeat(kept, len(times))
+            return Transforms(local.translations[one], local.rotations[one], local.scales[one])
+        after = np.clip(np.searchsorted(keys, times, side="right"), 1, len(keys) - 1)
+        share = np.clip((times - keys[after - 1]) / (keys[after] - keys[after - 1]), 0.0, 1.0)[:, None]
+        a, b = kept[after - 1], kept[after]
+        scales = local.scales[a] * (1.0 - share[..., None]) + local.scales[b] * share[..., None]
+        with np.errstate(over="ignore"):
+            scales = scales.astype(np.float16).astype(np.float64)  # players interpolate halves to halves
+        mix = slerp if player == "slerp" else _nlerp
+        everywhere = np.broadcast_to(share, (len(times), local.rotations.shape[1]))
+        rotations = mix(quat_normalize(local.rotations[a]), quat_normalize(local.rotations[b]), everywhere)
+        return Transforms(local.translations[a] * (1.0 - share[..., None]) + local.translations[b] * share[..., None], rotations, scales)
+
+
+def _nlerp(a: Array, b: Array, share: Array) -> Array:
+    near = np.where(np.sum(a * b, axis=-1, keepdims=True) < 0.0, -b, b)
+    return quat_normalize(a * (1.0 - share[..., None]) + near * share[..., None])
+
+
+def _planted(rig: Rig, clip: Clip, times: Array) -> Bools:
+    """(times, contact points): planted at the frames on both sides."""
+    if clip.contacts is None or clip.contacts.shape != (clip.frames, len(rig.contact_points)):
+        return np.zeros((len(times), len(rig.contact_points)), dtype=np.bool_)
+    frames = times * clip.fps
+    below = np.clip(np.floor(frames + 1e-6).astype(np.int64), 0, clip.frames - 1)
+    above = np.clip(np.ceil(frames - 1e-6).astype(np.int64), 0, clip.frames - 1)
+    return np.asarray(clip.contacts[below] & clip.contacts[above])
+
+
+def _farthest(judge: _Judge, start: int, last: int) -> int:
+    """The last pose up to which those after `start` can go: by steps twice as wide until one fails, then halved between."""
+    good, step = start + 1, 2
+    while good < last:
+        tried = min(start + step, last)
+        if not judge.allows(start, tried):
+            break
+        good, step = tried, 2 * step
+    else:
+        return good
+    bad = tried
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if judge.allows(start, middle):
+            good = middle
+        else:
+            bad = middle
+    return good
