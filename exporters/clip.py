@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
-from akd_sdk.exporters.pose import local_pose, world_from_local
-from akd_sdk.exporters.root_modes import ROOT_MODES, in_place
+from akd_sdk.exporters.pose import world_from_local
+from akd_sdk.exporters.root_modes import RootResidual, in_root_mode
 from akd_sdk.motion import Motion
 from akd_sdk.rig import Rig, Skeleton, Transforms
 from akd_sdk.rotations import quat_conjugate, quat_continuous, quat_multiply, slerp
@@ -22,6 +22,8 @@ Path3 = Literal["translation", "rotation", "scale"]
 Interpolation = Literal["LINEAR", "STEP"]
 Stored = Literal["float32", "int16"]
 
+LATE_S: Final = 1e-6
+"""Seconds that a key may lie after the end: rounding."""
 PHYSICS = "physics"
 """Key of a motion's provenance that says whether it was tracked; in files it stands by itself."""
 REST_TOLERANCE = 1e-6
@@ -60,13 +62,15 @@ class Clip:
         fps: frames a second; the tracks' keys lie on that grid.
         duration: seconds.
         loop: the last pose is the first, moved on by the travel where the root mode keeps it.
-        root_mode: "hips" (all motion on the pelvis) or "in_place" (the travel taken out).
+        root_mode: "hips" (all motion on the pelvis), "root" (ground travel and yaw on a root above it) or "in_place" (taken out).
         tracks: keys by joint and property.
         travel: (frames, 3) the travel of the motion, x and z in metres and yaw in radians; None: not known.
         contacts: (frames, contact points) planted or not; None: not known.
         contact_names: of the contact points, as "LH_heel".
         morphs: weights (frames, targets) by mesh node of the file.
         provenance: where the motion comes from.
+        root_joint: the joint that carries the travel: the pelvis, in the mode "root" the root above it; -1: not known.
+        root_residual: what the root mode leaves to the pelvis, and what it costs; None: nothing was changed.
     """
 
     name: str
@@ -81,32 +85,37 @@ class Clip:
     contact_names: tuple[str, ...] = ()
     morphs: Mapping[int, Array] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    root_joint: int = -1
+    root_residual: RootResidual | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.fps) and self.fps > 0.0 and np.isfinite(self.duration) and self.duration >= 0.0):
             raise ExportError(f"fps {self.fps} and duration {self.duration} are no positive numbers", self.name)
+        seen: set[tuple[int, str]] = set()
         for track in self.tracks:
-            named = f"the {track.path} track of {self.skeleton.names[track.joint]}"
-            if not (np.isfinite(track.times).all() and np.isfinite(track.values).all()):
-                raise ExportError(f"{named} holds values that are not finite", self.name)
-            if len(track.times) != len(track.values) or not len(track.times) or (np.diff(track.times) <= 0.0).any() or track.times[0] < 0.0:
-                raise ExportError(f"{named} has times that do not increase from 0", self.name)
+            _check_track(self, track)
+            if (track.joint, track.path) in seen:
+                raise ExportError(f"has two {track.path} tracks of {self.skeleton.names[track.joint]}", self.name)
+            seen.add((track.joint, track.path))
+        for node, weights in self.morphs.items():
+            if weights.ndim != 2 or len(weights) != self.frames or not np.isfinite(weights).all():
+                raise ExportError(f"the morph weights of node {node} are no finite numbers for {self.frames} frames", self.name)
 
     @classmethod
     def from_motion(cls, rig: Rig, motion: Motion, root_mode: str = "hips") -> Clip:
         """The clip of a motion of this rig, with a key at every frame of what moves.
 
-        root_mode: "hips" leaves all motion on the pelvis; "in_place" takes the motion's travel out (a motion whose travel is not known
-        is left as it is). Raises ExportError: a root mode that is not known, a motion of another skeleton, a quaternion of length 0.
+        root_mode: "hips" leaves all motion on the pelvis; "root" brings ground travel and yaw to a root above it (`root_joint`);
+            "in_place" takes them out.
+        The travel is the motion's own; where it does not say one, the smoothed path of its root, if that goes anywhere.
+        Raises ExportError: a root mode that is not known or that the character has no joint for, a motion of another skeleton, a
+        quaternion of length 0.
         """
         skeleton = rig.skeleton
-        if root_mode not in ROOT_MODES:
-            raise ExportError(f"unknown root mode {root_mode!r}", "root_mode", f"known: {', '.join(ROOT_MODES)}")
         if motion.rotations.shape[1] != skeleton.count:
             raise ExportError(f"moves {motion.rotations.shape[1]} joints, the character has {skeleton.count}", motion.name)
-        pose = local_pose(skeleton, motion)
-        if root_mode == "in_place" and motion.travel is not None:
-            pose = in_place(skeleton, pose, motion.travel)
+        rooted = in_root_mode(rig, motion, root_mode)
+        held = frozenset(key for key in motion.held if key[0] not in rooted.moved)  # what a root carries on moves between keys
         return cls(
             name=clean_name(motion.name),
             skeleton=skeleton,
@@ -114,12 +123,14 @@ class Clip:
             duration=motion.duration,
             loop=motion.loop,
             root_mode=root_mode,
-            tracks=_moving_tracks(skeleton, pose, motion.times, motion.held),
-            travel=motion.travel,
+            tracks=_moving_tracks(skeleton, rooted.pose, motion.times, held),
+            travel=rooted.travel,
             contacts=motion.contacts,
             contact_names=tuple(f"{point.limb}_{point.kind}" for point in rig.contact_points),
             morphs=dict(motion.morphs),
             provenance=dict(motion.provenance),
+            root_joint=rooted.joint,
+            root_residual=rooted.residual,
         )
 
     @property
@@ -151,6 +162,14 @@ class Clip:
         """What formats have no place of their own for, as plain JSON values: rate, loop, root mode, travel, contacts, provenance, and
         what became of it in a simulation (`physics`), where it was to be tracked."""
         facts: dict[str, Any] = {"fps": self.fps, "frames": self.frames, "loop": self.loop, "root_mode": self.root_mode}
+        if self.root_mode == "root" and self.root_joint >= 0:
+            facts["root_joint"] = self.skeleton.names[self.root_joint]
+        if self.root_residual is not None:
+            facts["root_residual_mm"] = {
+                "sway": round(1e3 * self.root_residual.sway_m, 3),
+                "bob": round(1e3 * self.root_residual.bob_m, 3),
+                "error": round(1e3 * self.root_residual.error_m, 6),
+            }
         if self.travel is not None:
             facts["travel"] = {"x_m_z_m_yaw_rad": np.round(self.travel, 6).tolist()}
         if self.contacts is not None:
@@ -163,6 +182,27 @@ class Clip:
         if provenance:
             facts["provenance"] = plain(provenance)
         return facts
+
+
+WIDTHS: Final = {"translation": 3, "rotation": 4, "scale": 3}
+"""Components of a key by what it moves."""
+
+
+def _check_track(clip: Clip, track: Track) -> None:
+    """ExportError where a track cannot be played: an unknown joint or property, keys that are no numbers or not in order."""
+    if not 0 <= track.joint < clip.skeleton.count or track.path not in WIDTHS:
+        raise ExportError(f"has a track of joint {track.joint}, {track.path}: the skeleton has {clip.skeleton.count} joints", clip.name)
+    named = f"the {track.path} track of {clip.skeleton.names[track.joint]}"
+    if not (np.isfinite(track.times).all() and np.isfinite(track.values).all()):
+        raise ExportError(f"{named} holds values that are not finite", clip.name)
+    if len(track.times) != len(track.values) or not len(track.times) or (np.diff(track.times) <= 0.0).any() or track.times[0] < 0.0:
+        raise ExportError(f"{named} has times that do not increase from 0", clip.name)
+    if track.times[-1] > clip.duration + LATE_S:
+        raise ExportError(f"{named} ends at {track.times[-1]:g} s, after the clip", clip.name, f"which lasts {clip.duration:g} s")
+    if track.values.shape != (len(track.times), WIDTHS[track.path]):
+        raise ExportError(f"{named} has values of shape {track.values.shape}", clip.name, f"expected (keys, {WIDTHS[track.path]})")
+    if track.path == "rotation" and (np.linalg.norm(track.values, axis=-1) < 1e-6).any():
+        raise ExportError(f"{named} holds a rotation of length 0", clip.name)
 
 
 def require_own(rig: Rig, clip: Clip) -> None:

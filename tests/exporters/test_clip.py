@@ -105,15 +105,21 @@ def test_hips_leaves_all_motion_on_the_pelvis(rig: Rig) -> None:
     np.testing.assert_allclose(clip.world(clip.times), world_from_motion(rig.skeleton, gone), atol=1e-9)
 
 
-def test_in_place_without_known_travel_is_the_motion_itself(rig: Rig) -> None:
-    motion = smooth_motion(rig)
-    clip = Clip.from_motion(rig, motion, "in_place")
-    np.testing.assert_allclose(clip.world(clip.times), world_from_motion(rig.skeleton, motion), atol=1e-9)
+def test_in_place_without_known_travel_takes_out_where_the_root_goes(rig: Rig) -> None:
+    pose, _ = walking(rig, lap=True)
+    wanted = world_from_motion(rig.skeleton, pose)
+    still = Clip.from_motion(rig, pose, "in_place")
+    np.testing.assert_allclose(still.world(still.times), wanted, atol=1e-9)
+    straight = pose.with_(root=pose.root + np.stack([0.3 * pose.times, 0.0 * pose.times, 1.1 * pose.times], -1), loop=True)
+    clip = Clip.from_motion(rig, straight, "in_place")
+    np.testing.assert_allclose(clip.world(clip.times), wanted, atol=1e-9)
+    assert clip.travel is not None
+    np.testing.assert_allclose(clip.travel[-1], [0.3 * pose.duration, 1.1 * pose.duration, 0.0], atol=1e-9)
 
 
-@pytest.mark.parametrize("mode", ["root", "Hips", ""])
+@pytest.mark.parametrize("mode", ["Hips", "", "feet"])
 def test_other_root_modes_are_refused_with_the_known_ones(rig: Rig, mode: str) -> None:
-    with pytest.raises(ExportError, match=r"root_mode: unknown root mode .*known: hips, in_place"):
+    with pytest.raises(ExportError, match=r"--root-mode: unknown root mode .*known: hips, root, in_place"):
         Clip.from_motion(rig, still(rig), mode)
 
 
@@ -143,6 +149,32 @@ def test_tracks_that_cannot_be_written_are_refused(rig: Rig, times: list[float],
     track = Track(0, "translation", np.array(times), np.array(values))
     with pytest.raises(ExportError, match="c: the translation track of"):
         Clip("c", rig.skeleton, 30.0, 1.0, False, "hips", (track,))
+
+
+@pytest.mark.parametrize(
+    ("joint", "path", "values", "fault"),
+    [
+        (99, "translation", np.zeros((2, 3)), "a track of joint 99, translation: the skeleton has 28 joints"),
+        (-1, "translation", np.zeros((2, 3)), "a track of joint -1"),
+        (0, "colour", np.zeros((2, 3)), "a track of joint 0, colour"),
+        (0, "rotation", np.zeros((2, 3)), "values of shape"),
+        (0, "rotation", np.zeros((2, 4)), "holds a rotation of length 0"),
+    ],
+)
+def test_tracks_of_what_does_not_exist_are_refused(rig: Rig, joint: int, path: str, values: np.ndarray, fault: str) -> None:
+    track = Track(joint, path, np.array([0.0, 1.0]), values)  # type: ignore[arg-type]
+    with pytest.raises(ExportError, match=fault):
+        Clip("c", rig.skeleton, 30.0, 1.0, False, "hips", (track,))
+
+
+def test_keys_after_the_end_two_tracks_of_one_and_broken_morphs_are_refused(rig: Rig) -> None:
+    late = Track(0, "translation", np.array([0.0, 1.5]), np.zeros((2, 3)))
+    with pytest.raises(ExportError, match=r"ends at 1\.5 s, after the clip"):
+        Clip("c", rig.skeleton, 30.0, 1.0, False, "hips", (late,))
+    with pytest.raises(ExportError, match="two translation tracks of quadruped"):
+        Clip("c", rig.skeleton, 30.0, 1.5, False, "hips", (late, late))
+    with pytest.raises(ExportError, match="morph weights of node 3"):
+        Clip("c", rig.skeleton, 30.0, 0.1, False, "hips", (), morphs={3: np.full((4, 1), np.nan)})
 
 
 @pytest.mark.parametrize(("fps", "duration"), [(0.0, 1.0), (np.inf, 1.0), (30.0, -1.0), (30.0, np.nan)])
