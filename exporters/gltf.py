@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, Track, require_own, unique_name
+from akd_sdk.exporters.gltf_keys import KeyData
 from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.formats.atomic import write_whole
 from akd_sdk.formats.gltf.container import Document
@@ -25,8 +26,8 @@ Array = NDArray[np.float64]
 def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
     """Write a self-contained GLB: the rig's source file with the clips appended as animations; its path.
 
-    Keys are float32, linear or held, in the file's own unit, from 0 to the clip's duration; what a clip does not move has no channel. Names
-    that the file has already get a number. Each animation's `extras` hold `Clip.facts()`.
+    Keys are float32 (rotations int16 where the track says so), linear or held, in the file's own unit, from 0 to the clip's duration; what
+    a clip does not move has no channel. Names that the file has already get a number. Each animation's `extras` hold `Clip.facts()`.
     Raises ExportError: the rig does not come from a glTF file, a clip is of another skeleton, the file cannot be written.
     """
     options.only(path)
@@ -44,30 +45,30 @@ def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, f
 
 def _animation(rig: Rig, clip: Clip, name: str, appender: Appender) -> Json:
     """One animation's JSON; its keys are appended."""
-    targets: list[tuple[int, str]] = []
-    grids: list[Array] = []
-    keys: list[Array] = []
-    modes: list[str] = []
-    for track in clip.tracks or (() if clip.morphs else (_rest_track(clip),)):
-        targets.append((int(clip.skeleton.nodes[track.joint]), track.path))
-        grids.append(track.times)
-        keys.append(file_values(rig, track))
-        modes.append(track.interpolation)
-    for node, weights in clip.morphs.items():
-        targets.append((int(node), "weights"))
-        grids.append(clip.times)
-        keys.append(weights.reshape(-1))
-        modes.append("LINEAR")
-    for node in {node for node, path in targets if path != "weights"}:
+    keys = key_data(rig, clip)
+    for node in {channel["target"]["node"] for channel in keys.channels if channel["target"]["path"] != "weights"}:
         _split_matrix(appender.json["nodes"][node])
-    times, inputs = _distinct(grids)
-    if any((np.diff(grid.astype(np.float32)) <= 0.0).any() for grid in times):
-        raise ExportError(f"keys at {clip.fps:g} frames a second fall together in float32", name, "ask for fewer frames a second")
-    accessors = appender.floats([*times, *keys], bounds=tuple(range(len(times))))
-    outputs = accessors[len(times) :]
-    samplers = [{"input": accessors[i], "interpolation": m, "output": o} for i, m, o in zip(inputs, modes, outputs, strict=True)]
-    channels = [{"sampler": i, "target": {"node": node, "path": path}} for i, (node, path) in enumerate(targets)]
-    return {"name": name, "channels": channels, "samplers": samplers, "extras": clip.facts()}
+    views = [appender.view(bytes(block)) if block else -1 for block in keys.blocks]
+    accessors: list[Json] = appender.json.setdefault("accessors", [])
+    first = len(accessors)
+    accessors += [{**accessor, "bufferView": views[accessor["bufferView"]]} for accessor in keys.accessors]
+    samplers = [{**sampler, "input": first + sampler["input"], "output": first + sampler["output"]} for sampler in keys.samplers]
+    return {"name": name, "channels": keys.channels, "samplers": samplers, "extras": clip.facts()}
+
+
+def key_data(rig: Rig, clip: Clip) -> KeyData:
+    """A clip's keys as its file holds them. Raises ExportError: float32 does not hold them."""
+    keys = KeyData()
+    try:
+        for track in clip.tracks or (() if clip.morphs else (_rest_track(clip),)):
+            target = {"node": int(clip.skeleton.nodes[track.joint]), "path": track.path}
+            held, short = track.interpolation == "STEP", track.stored == "int16" and track.path == "rotation"
+            keys.add(target, track.times, file_values(rig, track), held=held, short=short)
+        for node, weights in clip.morphs.items():
+            keys.add({"node": int(node), "path": "weights"}, clip.times, weights.reshape(-1))
+    except ExportError as fault:
+        raise fault.at(clip.name) from fault
+    return keys
 
 
 def file_values(rig: Rig, track: Track) -> Array:
@@ -95,14 +96,3 @@ def _split_matrix(node: Json) -> None:
     if "matrix" in node:
         translation, rotation, scale = decompose(np.array(node.pop("matrix"), dtype=np.float64).reshape(4, 4).T)
         node |= {"translation": translation.tolist(), "rotation": rotation.tolist(), "scale": scale.tolist()}
-
-
-def _distinct(grids: list[Array]) -> tuple[list[Array], list[int]]:
-    """The different time grids, and which of them each track has."""
-    times: list[Array] = []
-    where: dict[bytes, int] = {}
-    for grid in grids:
-        if grid.tobytes() not in where:
-            where[grid.tobytes()] = len(times)
-            times.append(grid)
-    return times, [where[grid.tobytes()] for grid in grids]
