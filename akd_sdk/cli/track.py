@@ -75,7 +75,7 @@ def track(
         bar(Progress("locking feet", 0.0))
         held = (animator.lock_feet(given) if lock else given).with_(name=name)
         tracking = between(bar, 0.05, TRACKING_SHARE)
-        with _told_of_clip(file, given):
+        with _told_of_clip(file, given, name):
             motion = animator.track(
                 held, effort=effort, friction=friction, help=not no_help, budget=budget, device=device, progress=tracking
             )
@@ -94,12 +94,13 @@ def track(
 
 
 @contextmanager
-def _told_of_clip(file: Path, clip: Motion) -> Iterator[None]:
-    """What cannot be tracked is told with its file and clip; of a loop also how it is tracked as what is done once."""
+def _told_of_clip(file: Path, clip: Motion, name: str) -> Iterator[None]:
+    """What cannot be tracked is told with its file and clip; of a loop that cannot also how it is tracked as what is done once."""
     try:
         yield
     except PhysicsError as fault:
-        once = "--no-loop tracks it as a clip that is done once" if clip.loop else None
+        of_motion = clip.loop and fault.path == name
+        once = "--no-loop tracks it as a clip that is done once" if of_motion else None
         hint = "; ".join(part for part in (fault.hint, once) if part)
         raise PhysicsError(f"clip {clip.name!r}: {fault.fault}", file, hint or None) from fault
 

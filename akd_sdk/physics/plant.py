@@ -108,8 +108,9 @@ def build(coordinates: Coordinates, dt: float, friction: float, reference: Array
             how = {"integrator": "implicitfast", "cone": "elliptic", "impratio": HOLD}
             solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True, **how)
         except ValueError as fault:  # MuJoCo's, of masses and inertias that are nothing to it
-            told = " ".join(str(fault).split())
-            raise PhysicsError(f"a body {articulation.height:g} m high cannot be simulated: {told}", hint="name its --height") from fault
+            told = " ".join(str(fault).split()).removeprefix("Error: ")
+            hint = "give it another --height"
+            raise PhysicsError(f"a body {articulation.height:g} m high cannot be simulated: {told}", hint=hint) from fault
     inner = solver.mj_model
     inner.opt.timestep = dt
     inner.opt.disableflags |= int(engine.mujoco().mjtDisableBit.mjDSBL_AUTORESET)  # an explosion is to be seen

@@ -69,22 +69,23 @@ def test_characters_without_legs_are_refused(how: dict[str, int], feet: bool) ->
     assert "feet" in refused(rig, still(rig))
 
 
-def test_300_joints_with_legs_are_tracked(biped: Rig) -> None:
-    """A character with a tail of as many joints as it takes."""
-    rig = _tailed(biped, 300 - biped.skeleton.count)
+@pytest.mark.parametrize("length_m", [0.001, 0.0])
+def test_300_joints_with_legs_are_tracked(length_m: float, biped: Rig) -> None:
+    """A character with a tail of as many joints as it takes, of short bones or of bones without a length."""
+    rig = _tailed(biped, 300 - biped.skeleton.count, length_m)
     assert rig.skeleton.count == 300
     tracked = track(rig, standing(rig))
     assert tracked.motion.rotations.shape[1] == 300
     assert tracked.alone_s is None
 
 
-def _tailed(rig: Rig, joints: int) -> Rig:
+def _tailed(rig: Rig, joints: int, length_m: float) -> Rig:
     skeleton = rig.skeleton
     count, head = skeleton.count, skeleton.pelvis
     parents = np.concatenate([[head], np.arange(count, count + joints - 1)])
     names = tuple(f"tail_{i}" for i in range(joints))
     offsets = np.zeros((joints, 3))
-    offsets[:, 2] = -0.001
+    offsets[:, 2] = -length_m
     longer = replace(
         skeleton,
         names=skeleton.names + names,
