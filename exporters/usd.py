@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TOLERANCE_M, FEET_TOLERANCE_M = 1e-3, 2e-4
 """Of dropped poses, at human size, where neither options nor profile say."""
+REST_RATE = 24.0
+"""Time codes a second of a layer in which nothing moves: what USD assumes of one that says nothing."""
 
 
 def export_usd(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
@@ -98,26 +100,34 @@ def _write_clip(draft: Path, target: Path, plan: Plan, played: tuple[Clip, Poses
     name = f"{identifiers([plan.rig.name or 'Character'])[0]}_character.usdc"
     if target.name == name:
         raise ExportError(f"is the name of the character that the clip lies over ({name})", target, "give the clip another name")
-    if force or not (target.parent / name).exists():
-        _write_character(draft.parent / name, plan)
+    character = target.parent / name
+    if force or not character.exists():
+        character = draft.parent / name
+        _write_character(character, plan)
     else:
-        _require_fit(target.parent / name, plan)
+        _require_fit(character, plan)
     stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().subLayerPaths.append(str(character.absolute()))
     _set_times(stage, played[0], options)
     stage.SetDefaultPrim(stage.OverridePrim(plan.root))
     _animate(stage, plan, played, options)
-    layer: Sdf.Layer = Sdf.Layer.CreateAnonymous()  # apart from the stage, which would look for the character at once
+    layer: Sdf.Layer = Sdf.Layer.CreateAnonymous()  # apart from the stage, which would miss its character at once
     layer.TransferContent(stage.GetRootLayer())
+    layer.subLayerPaths.clear()
     layer.subLayerPaths.append(f"./{name}")
     save(layer, draft)
 
 
 def _write_character(path: Path, plan: Plan) -> None:
-    from pxr import Usd
+    """The character at rest."""
+    from pxr import Usd, UsdGeom
 
     stage = Usd.Stage.CreateInMemory()
-    set_stage(stage, 24.0, 0.0)
-    add_character(stage, plan, Looks(path.parent / f"{path.stem}_textures", plan.rig.source.document))
+    set_stage(stage, REST_RATE, 0.0)
+    root = add_character(stage, plan, Looks(path.parent / f"{path.stem}_textures", plan.rig.source.document))
+    extent = UsdGeom.Boundable.ComputeExtentFromPlugins(root, Usd.TimeCode.Default())
+    if extent:
+        root.CreateExtentAttr(extent)
     save(stage.GetRootLayer(), path)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from akd_sdk.exporters.clip import Clip
 from akd_sdk.exporters.usd_character import Plan
-from akd_sdk.exporters.usd_extents import at_keys, bounds_of, stretch_of
 from akd_sdk.exporters.usd_poses import Poses
 from akd_sdk.exporters.usd_shapes import kept_weights
 from akd_sdk.formats.usd import float3, half3, quatf
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_animation(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses, tolerance_m: float | None) -> None:
-    """Author a clip on a stage whose SkelRoot is there, or is only spoken of ("over"): poses, weights, bindings, bounds.
+    """Author a clip on a stage that shows the character: poses, weights, bindings, bounds.
 
     Where poses were dropped (`tolerance_m` is given), a property that never changes has one sample, and weights of shapes have their own.
     """
@@ -42,7 +41,7 @@ def add_animation(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses, tolera
     for path in (plan.root, *plan.skeletons):
         binding = UsdSkel.BindingAPI.Apply(stage.OverridePrim(path))
         binding.CreateAnimationSourceRel().SetTargets([Sdf.Path(plan.animation)])
-    _add_extents(stage, plan, clip, poses)
+    _add_extents(stage, plan, clip)
 
 
 def _add_weights(prim: Any, plan: Plan, clip: Clip, rate: float, tolerance_m: float | None) -> None:  # Any: pxr has no types
@@ -70,13 +69,13 @@ def _told(clip: Clip, poses: Poses, tolerance_m: float | None) -> dict[str, Any]
     return told
 
 
-def _add_extents(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses) -> None:
-    """The bounds of the moving character, on the SkelRoot."""
-    from pxr import Sdf
+def _add_extents(stage: Usd.Stage, plan: Plan, clip: Clip) -> None:
+    """The bounds of the moving character at every frame, on the SkelRoot, as USD computes them: validators compare."""
+    from pxr import UsdGeom, UsdSkel
 
-    skins, stretch = plan.rig.skins, [stretch_of(skin, plan.shapes, clip) for skin in plan.rig.skins]
-    bounds = bounds_of(skins, plan.rig, clip.world(clip.times), stretch)
-    frames = np.unique(np.floor(poses.times * clip.fps + 1e-6).astype(np.int64))
-    attribute = stage.GetPrimAtPath(plan.root).CreateAttribute("extent", Sdf.ValueTypeNames.Float3Array, False)
-    for frame, extent in zip(frames, at_keys(bounds, frames), strict=True):
-        attribute.Set(float3(extent), float(clip.times[frame] * stage.GetTimeCodesPerSecond()))
+    root = UsdSkel.Root(stage.GetPrimAtPath(plan.root))
+    attribute, rate = root.CreateExtentAttr(), stage.GetTimeCodesPerSecond()
+    for time in clip.times:
+        extent = UsdGeom.Boundable.ComputeExtentFromPlugins(root, float(time * rate))
+        if extent:
+            attribute.Set(extent, float(time * rate))

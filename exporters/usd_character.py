@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.exporters.usd_extents import bounds_of, stretch_of
 from akd_sdk.exporters.usd_looks import Looks
 from akd_sdk.exporters.usd_mesh import BindGroup, add_mesh, bind_groups
 from akd_sdk.exporters.usd_shapes import Shapes, add_shapes, shapes_of
-from akd_sdk.formats.usd import float3, identifiers, joint_paths, row_matrices
+from akd_sdk.formats.usd import identifiers, joint_paths, row_matrices
 from akd_sdk.rig import Rig
 
 if TYPE_CHECKING:
@@ -87,9 +86,6 @@ def add_character(stage: Usd.Stage, plan: Plan, looks: Looks) -> UsdSkel.Root:
     binding = UsdSkel.BindingAPI.Apply(root.GetPrim())
     if len(plan.groups) == 1:
         binding.CreateSkeletonRel().SetTargets([plan.skeletons[0]])
-    skins = plan.rig.skins
-    rest = plan.rig.skeleton.rest_world[None]
-    root.CreateExtentAttr(float3(bounds_of(skins, plan.rig, rest, [stretch_of(skin, plan.shapes, None) for skin in skins])[0]))
     return root
 
 

@@ -44,51 +44,69 @@ class Looks:
             stage = mesh.GetPrim().GetStage()
             UsdGeom.Scope.Define(stage, scope)
             path = f"{scope}/{identifiers([material.name or 'Material'], self._taken)[0]}"
-            self._known[full] = self._define(_Writer(stage, path), surface, material, placed, by_vertex)
+            self._known[full] = self._define(_Writer(stage, path), surface if placed else surface.without_maps(), material, by_vertex)
         UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim()).Bind(self._known[full])
 
-    def _define(self, writer: _Writer, surface: Surface, material: Material, placed: bool, by_vertex: bool) -> UsdShade.Material:
-        """The material; without texture coordinates (`placed`) its pictures cannot be shown."""
-        from pxr import Gf, UsdShade
+    def _define(self, writer: _Writer, surface: Surface, material: Material, by_vertex: bool) -> UsdShade.Material:
+        from pxr import UsdShade
 
         defined = UsdShade.Material.Define(writer.stage, writer.path)
-        maps = (surface.colour_map, surface.rough_map, surface.emission_map, surface.normal_map, surface.occlusion_map)
-        colour_map, rough_map, emission_map, normal_map, occlusion_map = (m if placed else None for m in maps)
-        files = {id(m): self._file(m, material.name) for m in maps if m is not None and placed}
-        colour = [float(c) for c in surface.colour]
         writer.start()
+        self._paint(writer, surface, material.name, by_vertex)
+        self._finish(writer, surface, material.name)
+        self._shape(writer, surface, material.name)
+        defined.CreateSurfaceOutput().ConnectToSource(writer.surface.ConnectableAPI(), "surface")
+        return defined
+
+    def _paint(self, writer: _Writer, surface: Surface, name: str, by_vertex: bool) -> None:
+        """Colour and what is seen through."""
+        from pxr import Gf
+
         see_through = surface.alpha != "OPAQUE"
-        if colour_map is not None:
-            texture = _Texture(colour_map, files[id(colour_map)], _SRGB, (*colour[:3], colour[3] if see_through else 1.0))
+        red, green, blue, alpha = (float(c) for c in surface.colour)
+        if surface.colour_map is not None:
+            factor = (red, green, blue, alpha if see_through else 1.0)
+            texture = _Texture(surface.colour_map, self._file(surface.colour_map, name), _SRGB, factor)
             writer.connect("Colour", texture, {"diffuseColor": "rgb"} | ({"opacity": "a"} if see_through else {}))
         elif by_vertex:
             writer.connect_vertex_colour()
         else:
-            writer.set("diffuseColor", Gf.Vec3f(*colour[:3]))
+            writer.set("diffuseColor", Gf.Vec3f(red, green, blue))
         if see_through:
-            if colour_map is None:
-                writer.set("opacity", colour[3])
+            if surface.colour_map is None:
+                writer.set("opacity", alpha)
             writer.set("opacityThreshold", surface.cutoff if surface.alpha == "MASK" else 0.0)
-        if rough_map is not None:
-            scale = (1.0, surface.roughness, surface.metallic, 1.0)
-            writer.connect("Roughness", _Texture(rough_map, files[id(rough_map)], _RAW, scale), {"roughness": "g", "metallic": "b"})
+
+    def _finish(self, writer: _Writer, surface: Surface, name: str) -> None:
+        """How it shines, and glows."""
+        from pxr import Gf
+
+        if surface.rough_map is not None:
+            factor = (1.0, surface.roughness, surface.metallic, 1.0)
+            texture = _Texture(surface.rough_map, self._file(surface.rough_map, f"{name}_roughness"), _RAW, factor)
+            writer.connect("Roughness", texture, {"roughness": "g", "metallic": "b"})
         else:
             writer.set("roughness", surface.roughness)
             writer.set("metallic", surface.metallic)
-        if surface.emission is not None and surface.emission.any():
-            glow = [float(c) for c in surface.emission]
-            if emission_map is not None:
-                writer.connect("Emission", _Texture(emission_map, files[id(emission_map)], _SRGB, (*glow, 1.0)), {"emissiveColor": "rgb"})
-            else:
-                writer.set("emissiveColor", Gf.Vec3f(*glow))
-        if normal_map is not None:
+        if surface.emission is None or not surface.emission.any():
+            return
+        red, green, blue = (float(c) for c in surface.emission)
+        if surface.emission_map is not None:
+            texture = _Texture(surface.emission_map, self._file(surface.emission_map, f"{name}_emission"), _SRGB, (red, green, blue, 1.0))
+            writer.connect("Emission", texture, {"emissiveColor": "rgb"})
+        else:
+            writer.set("emissiveColor", Gf.Vec3f(red, green, blue))
+
+    def _shape(self, writer: _Writer, surface: Surface, name: str) -> None:
+        """Bumps and hollows."""
+        if surface.normal_map is not None:
             s = surface.normal_scale
-            texture = _Texture(normal_map, files[id(normal_map)], _RAW, (2.0 * s, 2.0 * s, 2.0, 1.0), (-s, -s, -1.0, 0.0))
+            factor, offset = (2.0 * s, 2.0 * s, 2.0, 1.0), (-s, -s, -1.0, 0.0)
+            texture = _Texture(surface.normal_map, self._file(surface.normal_map, f"{name}_normal"), _RAW, factor, offset)
             writer.connect("Normal", texture, {"normal": "rgb"})
-        if occlusion_map is not None:
-            writer.connect("Occlusion", _Texture(occlusion_map, files[id(occlusion_map)], _RAW), {"occlusion": "r"})
-        defined.CreateSurfaceOutput().ConnectToSource(writer.surface.ConnectableAPI(), "surface")
-        return defined
+        if surface.occlusion_map is not None:
+            texture = _Texture(surface.occlusion_map, self._file(surface.occlusion_map, f"{name}_occlusion"), _RAW)
+            writer.connect("Occlusion", texture, {"occlusion": "r"})
 
     def _file(self, picture: Picture, name: str) -> str:
         """Write a picture once; how the layer calls it."""

@@ -95,13 +95,14 @@ def kept_poses(rig: Rig, clip: Clip, bounds: Bounds) -> Poses:
 
 def _jumps(values: Array, times: Array) -> Array:
     """Times at which a held track takes a new value."""
-    return times[1:][(values[1:] != values[:-1]).any(axis=-1)]
+    changed: Bools = (values[1:] != values[:-1]).any(axis=-1)
+    return np.asarray(times[1:][changed])
 
 
 def _single(values: Array) -> Array:
     """Values as float32 holds them; what it cannot hold is left for the writer to refuse."""
     with np.errstate(over="ignore"):
-        single = values.astype(np.float32).astype(np.float64)
+        single: Array = values.astype(np.float32).astype(np.float64)
     return single if np.isfinite(single).all() else values
 
 

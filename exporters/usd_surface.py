@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -69,6 +69,10 @@ class Surface:
     alpha: Alpha = "OPAQUE"
     cutoff: float = 0.5
     double_sided: bool = True
+
+    def without_maps(self) -> Surface:
+        """The same for a mesh without texture coordinates."""
+        return replace(self, colour_map=None, rough_map=None, emission_map=None, normal_map=None, occlusion_map=None)
 
 
 def surface_of(material: Material, document: object) -> Surface:
