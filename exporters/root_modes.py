@@ -110,13 +110,23 @@ def root_joint(rig: Rig) -> int:
     All that travels with the pelvis hangs below it. Of several it is the topmost bone of a skin; where none is a bone, the lowest node
     (the armature).
     """
-    skeleton = rig.skeleton
-    if skeleton.pelvis < 0:
-        return -1
-    travelling = [int(j) for j in np.flatnonzero(carried(skeleton))]
-    shared = [j for j in _above(skeleton, skeleton.pelvis) if all(j in _above(skeleton, k) for k in travelling)]
-    bones = [j for j in shared if any(skin.inverse_binds[j].any() for skin in rig.skins)]
+    shared = shared_above(rig.skeleton)
+    bones = [j for j in shared if j in bones_of(rig)]
     return bones[-1] if bones else shared[0] if shared else -1
+
+
+def shared_above(skeleton: Skeleton) -> list[int]:
+    """The joints above the pelvis and above all that travels with it, the nearest first."""
+    if skeleton.pelvis < 0:
+        return []
+    travelling = [set(_above(skeleton, int(j))) for j in np.flatnonzero(carried(skeleton))]
+    return [j for j in _above(skeleton, skeleton.pelvis) if all(j in line for line in travelling)]
+
+
+def bones_of(rig: Rig) -> frozenset[int]:
+    """The joints that skins list."""
+    used = np.any([skin.inverse_binds.any(axis=(1, 2)) for skin in rig.skins], axis=0) if rig.skins else np.zeros(0, dtype=np.bool_)
+    return frozenset(int(j) for j in np.flatnonzero(used))
 
 
 def _above(skeleton: Skeleton, joint: int) -> list[int]:

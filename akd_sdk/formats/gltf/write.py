@@ -121,6 +121,30 @@ class Appender:
             image |= {"bufferView": self.view(data), "mimeType": kind}
 
 
+def with_matrices(document: Document, content: Json, matrices: list[NDArray[np.float64]]) -> tuple[Document, list[int]]:
+    """The document with `content` for its JSON, and new float32 accessors of matrices (n, 4, 4) at the end of its first buffer, by index.
+
+    `content` is a copy of the document's JSON, and is changed. Raises ExportError: a value that float32 does not hold.
+    """
+    buffers = content.setdefault("buffers", [{"byteLength": 0}])
+    data = bytearray(document.buffers[0][: buffers[0]["byteLength"]] if document.buffers else b"")
+    indices = []
+    for array in matrices:
+        with np.errstate(over="ignore"):
+            single = np.ascontiguousarray(array.transpose(0, 2, 1), dtype="<f4")
+        if not np.isfinite(single).all():
+            raise ExportError("values are too large for float32", document.path)
+        data += b"\0" * (-len(data) % 4)
+        views: list[Json] = content.setdefault("bufferViews", [])
+        views.append({"buffer": 0, "byteOffset": len(data), "byteLength": single.nbytes})
+        data += single.tobytes()
+        accessors: list[Json] = content.setdefault("accessors", [])
+        accessors.append({"bufferView": len(views) - 1, "componentType": FLOAT, "count": len(array), "type": "MAT4"})
+        indices.append(len(accessors) - 1)
+    buffers[0]["byteLength"] = len(data)
+    return Document(document.path, content, (bytes(data), *document.buffers[1:]), document.binary, document.chunks), indices
+
+
 def _encoded(content: Json) -> bytes:
     try:
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
