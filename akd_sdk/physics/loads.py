@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,9 @@ LOW_LEGS = 0.03
 EFFORT = 1e-3
 """Weight of contact forces, against the wrench that is missed."""
 LEAST = 0.01
+MOVING = 0.15
+"""Speed, of a fall through a pelvis height, at which a corner gives little of a force: it is landing or leaving. Torques that count on it
+would fling the foot."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Loads:
         inertia: (samples, 6, 6) of the root.
         axes: (samples, 3, 3) world axes (rows) about which the root's heading, pitch and roll turn.
         cones: for each sample (coordinates, edges), generalised forces of contact forces of one body weight along cone edges.
+        still: for each sample (edges,) how much of its force an edge's corner gives, from its speed, from 0 to 1.
         scale: (6,) what root forces are measured by: body weight, and body weight times pelvis height.
     """
 
@@ -55,6 +59,7 @@ class Loads:
     inertia: Array
     axes: Array
     cones: tuple[Array, ...]
+    still: tuple[Array, ...]
     scale: Array
 
 
@@ -74,7 +79,8 @@ def loads_of(plant: Plant, course: Course, leg_m: float, friction: float) -> Loa
     turn = np.arange(4) * 0.5 * np.pi
     edges = np.stack([friction * np.cos(turn), np.ones(4), friction * np.sin(turn)])
     full, jacobian = np.zeros((model.nv, model.nv)), np.zeros((3, model.nv))
-    needed, inertia, axes, cones = [], [], [], []
+    needed, inertia, axes, cones, still = [], [], [], [], []
+    slow = MOVING * np.sqrt(9.81 * plant.height)
     with _airborne(mujoco, model):
         for step in steps:
             data.qpos[:], data.qvel[:], data.qacc[:] = course.values[step], course.rates[step], course.accelerations[step]
@@ -83,7 +89,7 @@ def loads_of(plant: Plant, course: Course, leg_m: float, friction: float) -> Loa
             mujoco.mj_fullM(model, data, full)
             inertia.append(full[:ROOT, :ROOT].copy())
             axes.append(data.xaxis[3:ROOT].copy())
-            columns = [np.zeros((model.nv, 0))]
+            columns, rests = [np.zeros((model.nv, 0))], []
             for i, body in enumerate(bodies):
                 weight = bears[step, course.limbs.index(body.foot)] if body.foot in course.limbs else 0.0
                 if weight < LEAST or body.shape.kind != "box":
@@ -95,9 +101,11 @@ def loads_of(plant: Plant, course: Course, leg_m: float, friction: float) -> Loa
                     if bearing >= LEAST:
                         mujoco.mj_jac(model, data, jacobian, None, point, i + 1)
                         columns.append(jacobian.T @ edges * (bearing * plant.weight))
+                        rests.append(np.exp(-((np.linalg.norm(jacobian @ data.qvel) / slow) ** 2)))
             cones.append(np.concatenate(columns, axis=1))
+            still.append(np.repeat(rests, edges.shape[1]))
     scale = np.repeat([plant.weight, plant.weight * plant.height], 3)
-    return Loads(steps, np.array(needed), np.array(inertia), np.array(axes), tuple(cones), scale)
+    return Loads(steps, np.array(needed), np.array(inertia), np.array(axes), tuple(cones), tuple(still), scale)
 
 
 def carried(loads: Loads, wrenches: Array) -> tuple[list[Array], Array]:
@@ -115,9 +123,11 @@ def carried(loads: Loads, wrenches: Array) -> tuple[list[Array], Array]:
 
 
 def torques(loads: Loads) -> Array:
-    """(samples, coordinates) generalised forces of the joints that move the course while the ground carries what it can."""
-    coefficients, _ = carried(loads, loads.needed[:, :ROOT])
-    return np.stack([need - cone @ share for need, cone, share in zip(loads.needed, loads.cones, coefficients)])
+    """(samples, coordinates) generalised forces of the joints that move the course while the ground carries what it can, with feet that
+    rest on it."""
+    cones = tuple(cone * still for cone, still in zip(loads.cones, loads.still))
+    coefficients, _ = carried(replace(loads, cones=cones), loads.needed[:, :ROOT])
+    return np.stack([need - cone @ share for need, cone, share in zip(loads.needed, cones, coefficients)])
 
 
 def _bearing(course: Course) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,18 @@ LEAST_SPREAD = 0.003
 RIDGE = 3e-3
 ROOT_COST = np.array([0.3, 0.3, 1.0, 10.0, 6.0, 6.0, 3.0, 2.0, 3.0, 0.5, 0.5, 0.5])
 FOOT_COST = 1.0
-SHIFT_COST, CHANGE_COST, SLIP_COST = 20.0, 10.0, 100.0
-"""Costs of squared deviations, shifts, their changes from window to window, and ways that planted soles slip in one."""
+SHIFT_COST, CHANGE_COST, SLIP_COST, LIFT_COST = 20.0, 10.0, 100.0, 100.0
+"""Costs of squared deviations, shifts, their changes from window to window, ways that planted soles slip in one, and deviations of the
+heights of those that swing at its end: they drag over the ground."""
 LAPS = 3
 """Cycles over which costs are added up until a loop's feedback repeats itself."""
+
+
+class Feet(NamedTuple):
+    """(windows, legs) which stand from a window's beginning to its end, and which swing at its end."""
+
+    stand: NDArray[np.bool_]
+    swing: NDArray[np.bool_]
 
 
 @dataclass
@@ -94,14 +103,12 @@ def state_cost(steering: Steering) -> Array:
     return np.concatenate([ROOT_COST, np.full(steering.errors - ROOT_ERRORS, FOOT_COST)])
 
 
-def feedbacks(steering: Steering, made: Sequence[Array], planted: NDArray[np.bool_], loop: bool, thrift: float = 1.0) -> list[Feedback]:
-    """The feedback of every window from its transitions.
-
-    planted: (windows, legs) feet that stand from its beginning to its end. thrift: how many times as dear shifts are.
-    """
+def feedbacks(steering: Steering, made: Sequence[Array], feet: Feet, loop: bool, thrift: float = 1.0) -> list[Feedback]:
+    """The feedback of every window from its transitions; thrift: how many times as dear shifts are."""
     errors, inputs = steering.errors, steering.inputs
     size = errors + inputs + 1
     costs = state_cost(steering)
+    rises = [_rises(steering, row, size) for row in feet.swing]
     value = np.zeros((size, size))
     value[:errors, :errors] = np.diag(costs)
     result: list[Feedback] = [Feedback(np.zeros((inputs, size)), value)] * len(made)
@@ -111,10 +118,11 @@ def feedbacks(steering: Steering, made: Sequence[Array], planted: NDArray[np.boo
         for i in range(len(made) - 1, -1, -1):
             free, driven = _system(made[i], errors, inputs)
             whole = np.concatenate([free, driven], axis=1)
-            slips = _soles(steering, planted[i], size) @ (whole - np.eye(size, size + inputs))
+            slips = _soles(steering, feet.stand[i], size) @ (whole - np.eye(size, size + inputs))
             change = np.concatenate([-keep, np.eye(inputs)], axis=1)
             cost = whole.T @ value @ whole + SLIP_COST * slips.T @ slips + thrift * CHANGE_COST * change.T @ change
             cost[np.arange(errors), np.arange(errors)] += costs
+            cost += whole.T @ (LIFT_COST * rises[i].T @ rises[i]) @ whole
             cost[np.arange(size, size + inputs), np.arange(size, size + inputs)] += thrift * SHIFT_COST
             gain = -np.linalg.solve(cost[size:, size:], cost[size:, :size])
             value = cost[:size, :size] + cost[:size, size:] @ gain
@@ -142,3 +150,11 @@ def _soles(steering: Steering, planted: NDArray[np.bool_], size: int) -> Array:
             row[root], row[ROOT_ERRORS + 3 * leg + foot] = 1.0, 1.0
             rows.append(row)
     return np.array(rows).reshape(-1, size)
+
+
+def _rises(steering: Steering, swings: NDArray[np.bool_], size: int) -> Array:
+    """(swinging, size) how high swinging soles are against what they should, of a state."""
+    rows = np.zeros((int(swings.sum()), size))
+    for row, leg in zip(rows, np.flatnonzero(swings)):
+        row[3], row[ROOT_ERRORS + 3 * leg + 1] = 1.0, 1.0
+    return rows

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from akd_sdk.physics.responses import (
     CHANGE_COST,
+    LIFT_COST,
     SHIFT_COST,
     SLIP_COST,
     Feedback,
+    Feet,
     Samples,
     feedbacks,
     sample_of,
@@ -28,7 +30,7 @@ from akd_sdk.physics.responses import (
 )
 from akd_sdk.physics.search import CAPS, Attempt, judged
 from akd_sdk.physics.simulate import FASTEST, Run, Simulation
-from akd_sdk.physics.steering import Steering
+from akd_sdk.physics.steering import ROOT_ERRORS, Steering
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -57,6 +59,8 @@ LEANING = 0.8
 LOST = 1e8
 STEP_S, DOF_S = 1.5e-5, 8e-7
 """CPU seconds of a simulated step, and more of it for every coordinate: what a budget buys."""
+HELP_DEAR = 1.25
+"""Times that a step takes with help, which asks what touches the ground."""
 
 
 class Window(NamedTuple):
@@ -94,7 +98,8 @@ class Sampler:
         self.windows, self.groups = _windows(simulation)
         self.cycle = [window for window in self.windows if window.first == self.windows[window.place].first]
         phases = self.reference.phase
-        self.planted = np.stack([self.steering.planted[phases[w.first]] & self.steering.planted[phases[w.last]] for w in self.cycle])
+        before, after = (self.steering.planted[phases[[w[end] for w in self.cycle]]] for end in (0, 1))
+        self.feet = Feet(before & after, ~after)
         self.samples = self._first_samples() if self.steering.legs else []
 
     def round(self) -> Iterator[Attempt]:
@@ -123,7 +128,7 @@ class Sampler:
         """The feedback of every place in the cycle that follows from all samples so far; thrift as in `feedbacks`."""
         spans = [(window.first, window.last) for window in self.cycle]
         made = transitions(self.steering, self.samples, self.groups, spans)
-        return feedbacks(self.steering, made, self.planted, bool(self.reference.cycles), thrift)
+        return feedbacks(self.steering, made, self.feet, bool(self.reference.cycles), thrift)
 
     def sampled(self, guide: list[Feedback], runs: int) -> Run:
         """The best of `runs` side by side, which go on learning, a stride at a time; one alone follows the feedback."""
@@ -151,7 +156,8 @@ class Sampler:
         """States after inputs from step `first` on and the caps on help, as in `Simulation.helped`; paid from the budget."""
         self.tell()
         made, allowed = self.simulation.helped(states, controls, first, self.caps)
-        self.budget.spent += made.shape[0] * made.shape[1] * (STEP_S + DOF_S * self.reference.coordinates.count)
+        dear = HELP_DEAR if any(self.caps) else 1.0
+        self.budget.spent += dear * made.shape[0] * made.shape[1] * (STEP_S + DOF_S * self.reference.coordinates.count)
         return made, allowed
 
     def _first_samples(self) -> list[Samples]:
@@ -228,8 +234,10 @@ class Crowd:
         if runs > 1 and window.last - window.first >= sampler.cycle[window.place].last - sampler.cycle[window.place].first:
             learnt = self.errors[parents][sane], (self.shifts[parents][sane], shifts[sane]), errors[sane]
             sampler.samples[window.place].add(*sample_of(steering, (window.first, window.last), *learnt))
-        slips = (soles - self.soles[parents])[:, sampler.planted[window.place]][..., [0, 2]]
+        slips = (soles - self.soles[parents])[:, sampler.feet.stand[window.place]][..., [0, 2]]
         cost = (errors**2 @ state_cost(steering)) + SHIFT_COST * (shifts**2).sum(axis=1) + SLIP_COST * (slips**2).sum(axis=(1, 2))
+        rises = (errors[:, 3:4] + errors[:, ROOT_ERRORS + 1 :: 3])[:, sampler.feet.swing[window.place]]
+        cost = cost + LIFT_COST * (rises**2).sum(axis=1)
         cost = FADE * self.costs[parents] + cost + CHANGE_COST * ((shifts - self.shifts[parents]) ** 2).sum(axis=1)
         ranks = np.where(sane & ~self._fallen(ends, window), cost + self._to_come(window, errors, shifts), LOST)
         kept = _chosen(ranks, parents, KEPT if runs > 1 else 1)

@@ -151,7 +151,7 @@ def test_feedback_makes_small_deviations_smaller_in_what_was_learnt(sampler: Sam
     steering = sampler.steering
     spans = [(window.first, window.last) for window in sampler.cycle]
     made = transitions(steering, sampler.samples, sampler.groups, spans)
-    guide = feedbacks(steering, made, sampler.planted, True)
+    guide = feedbacks(steering, made, sampler.feet, True)
     size = steering.errors + steering.inputs
     free, bound = np.eye(size), np.eye(size)
     for transition, feedback in zip(made, guide):
