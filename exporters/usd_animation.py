@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from akd_sdk.exporters.clip import Clip
 from akd_sdk.exporters.usd_character import Plan
@@ -15,6 +16,8 @@ from akd_sdk.formats.usd import float3, half3, quatf
 
 if TYPE_CHECKING:
     from pxr import Usd
+
+Array = NDArray[np.float64]
 
 
 def add_animation(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses, tolerance_m: float | None) -> None:
@@ -34,14 +37,22 @@ def add_animation(stage: Usd.Stage, plan: Plan, clip: Clip, poses: Poses, tolera
     )
     for attribute, values, pack in written:
         still = tolerance_m is not None and bool((values == values[:1]).all())
-        for time, value in zip(poses.times[:1] if still else poses.times, values, strict=not still):
-            attribute.Set(pack(value), float(time * rate))
+        codes = time_codes(poses.times, rate)
+        for code, value in zip(codes[:1] if still else codes, values, strict=not still):
+            attribute.Set(pack(value), float(code))
     _add_weights(prim, plan, clip, rate, tolerance_m)
     prim.GetPrim().SetCustomDataByKey("akd", _told(clip, poses, tolerance_m))
     for path in (plan.root, *plan.skeletons):
         binding = UsdSkel.BindingAPI.Apply(stage.OverridePrim(path))
         binding.CreateAnimationSourceRel().SetTargets([Sdf.Path(plan.animation)])
     _add_extents(stage, plan, clip)
+
+
+def time_codes(times: Array, rate: float) -> Array:
+    """Seconds as time codes; what is a whole code but for rounding is whole."""
+    codes = times * rate
+    whole = np.rint(codes)
+    return np.where(np.abs(codes - whole) < 1e-6, whole, codes)
 
 
 def _add_weights(prim: Any, plan: Plan, clip: Clip, rate: float, tolerance_m: float | None) -> None:  # Any: pxr has no types
@@ -56,8 +67,9 @@ def _add_weights(prim: Any, plan: Plan, clip: Clip, rate: float, tolerance_m: fl
         frames = np.zeros(1, dtype=np.int64) if (weights == weights[:1]).all() else kept_weights(weights, reach, tolerance_m)
     prim.CreateBlendShapesAttr(plan.shapes.names)
     attribute = prim.CreateBlendShapeWeightsAttr()
+    codes = time_codes(clip.times, rate)
     for frame in frames:
-        attribute.Set(Vt.FloatArray.FromNumpy(weights[frame].astype(np.float32)), float(clip.times[frame] * rate))
+        attribute.Set(Vt.FloatArray.FromNumpy(weights[frame].astype(np.float32)), float(codes[frame]))
 
 
 def _told(clip: Clip, poses: Poses, tolerance_m: float | None) -> dict[str, Any]:
@@ -75,7 +87,7 @@ def _add_extents(stage: Usd.Stage, plan: Plan, clip: Clip) -> None:
 
     root = UsdSkel.Root(stage.GetPrimAtPath(plan.root))
     attribute, rate = root.CreateExtentAttr(), stage.GetTimeCodesPerSecond()
-    for time in clip.times:
-        extent = UsdGeom.Boundable.ComputeExtentFromPlugins(root, float(time * rate))
+    for code in time_codes(clip.times, rate):
+        extent = UsdGeom.Boundable.ComputeExtentFromPlugins(root, float(code))
         if extent:
-            attribute.Set(extent, float(time * rate))
+            attribute.Set(extent, float(code))

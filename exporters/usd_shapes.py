@@ -113,6 +113,7 @@ def add_shapes(mesh: UsdGeom.Mesh, skin: Skin, bind_map: Array, shapes: Shapes) 
         shape: UsdSkel.BlendShape = UsdSkel.BlendShape.Define(stage, path.AppendChild(name))
         sizes = np.abs(offsets).max(axis=-1, initial=0.0)
         moved = np.flatnonzero(sizes > UNMOVED * sizes.max(initial=0.0))
+        moved = moved if len(moved) else np.zeros(1, dtype=np.int64)  # a shape without offsets is dropped by readers
         shape.CreateOffsetsAttr(float3(offsets[moved]))
         shape.CreatePointIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(moved, dtype=np.int32)))
         targets.append(shape.GetPath())
