@@ -1,0 +1,41 @@
+"""Dense forms: every frame of what moves, as int16 and float32: what the search must beat, and what there is when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from akd_sdk.exporters.reduction.planning import Planner
+from akd_sdk.exporters.reduction.state import Stage, State
+from akd_sdk.exporters.reduction.truth import Keys
+
+STILL = 1e-4
+"""Share of the tolerance within which a track counts as still in a dense form."""
+SHORT_STEP = 1.5e-5
+"""Largest error of a quaternion's component as int16."""
+SHORT_SHARE = 0.15
+"""Share of the tolerance that int16 may take of a single track before that is stored as float32."""
+
+Form = tuple[str, frozenset[int], list[Keys | None]]
+
+
+def long_levers(stage: Stage, turns: frozenset[int]) -> frozenset[int]:
+    """The rotations that may be int16 beside float32 for those whose levers are too long for it."""
+    allowed = SHORT_SHARE * stage.options.tolerance_m
+    return frozenset(i for i in turns if stage.levers.weights[i].max() * SHORT_STEP <= allowed)
+
+
+def dense_forms(stage: Stage, planner: Planner, turns: frozenset[int]) -> Iterator[Form]:
+    """Dense forms from the smallest to the exact one, which is the reference itself: int16 with each key rounded, int16 with children
+    set against rounded parents, long levers in float32, all in float32."""
+    if stage.options.int16:
+        state = State(stage, planner.dense(turns, STILL))
+        yield "dense int16", turns, state.keys()
+        state.sweep(10, rounding=True)
+        yield "dense int16", turns, state.keys()
+        some = long_levers(stage, turns)
+        if some and some != turns:
+            state = State(stage, planner.dense(some, STILL))
+            yield "dense int16", some, state.keys()
+    none: frozenset[int] = frozenset()
+    for still in (STILL, 0.0):
+        yield "dense float32", none, State(stage, planner.dense(none, still)).keys()
