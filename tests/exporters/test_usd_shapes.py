@@ -1,0 +1,171 @@
+"""Blend shapes in USD: morph targets of a glTF source, deformed by UsdSkel as the morphs deform the mesh."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from export_readback import UsdFile
+from gltf_build import Post, turn
+from pxr import Sdf, Usd, UsdGeom, UsdSkel, UsdValidation, Vt
+
+from akd_sdk.errors import ExportError
+from akd_sdk.exporters import Clip, export
+from akd_sdk.exporters.options import ExportOptions
+from akd_sdk.exporters.usd_shapes import kept_weights
+from akd_sdk.kinematics import skin_points
+from akd_sdk.readers import open_rig
+from akd_sdk.rig import Rig
+
+FRAMES, FPS = 25, 24.0
+REST = [0.25, 0.0, 0.5]
+NAMES = ["smile wide", "blink", "empty"]
+
+
+def waves() -> np.ndarray:
+    t = np.arange(FRAMES)[:, None] / FPS
+    return np.asarray(0.5 + 0.5 * np.sin(np.array([2.0, 5.0, 1.0]) * t))
+
+
+def morphing(folder: Path, *, bodies: int = 1, moved: bool = True) -> Path:
+    """A post, below an armature 100 times as large, whose mesh nodes have three targets; a clip turns a joint and moves the weights."""
+    post = Post(build=False)
+    armature = post.node(name="armature", scale=[100.0, 100.0, 100.0])
+    post.chain(armature)
+    for joint in post.joints:
+        post.json["nodes"][joint]["translation"] = [part / 100.0 for part in post.json["nodes"][joint]["translation"]]
+    binds = np.tile(np.diag([0.01, 0.01, 0.01, 1.0]), (3, 1, 1))
+    binds[:, 1, 3] = (0.0, -0.006, -0.012)
+    post.dress(binds)
+    rng = np.random.default_rng(5)
+    offsets = rng.normal(0.0, 0.1, (3, *post.positions.shape))
+    offsets[1, :16] = 0.0  # moves the head alone
+    offsets[2] = 0.0
+    mesh = post.json["meshes"][0]
+    mesh["primitives"][0]["targets"] = [{"POSITION": post.accessor(part)} for part in offsets]
+    mesh |= {"weights": REST, "extras": {"targetNames": NAMES}}
+    nodes = [post.body, *(post.node(name=f"body {i}", mesh=0, skin=0, weights=[0.0, 1.0, 0.0]) for i in range(1, bodies))]
+    times = np.arange(FRAMES) / FPS
+    channels = [(post.joints[1], "rotation", times, [turn("x", 60.0 * t) for t in times], "LINEAR")]
+    if moved:
+        channels.append((nodes[0], "weights", times, waves(), "LINEAR"))
+    post.animation(channels, name="nod")
+    return post.save(folder / "post.glb")
+
+
+def deformed(file: UsdFile, code: float) -> list[np.ndarray]:
+    """World points of every mesh as UsdSkel's own queries make them: shapes, then skin."""
+    cache = file._cache
+    out = []
+    for binding in file.bindings:
+        query = cache.GetSkelQuery(binding.GetSkeleton())
+        animation = query.GetAnimQuery()
+        for target in binding.GetSkinningTargets():
+            prim = target.GetPrim()
+            points = UsdGeom.Mesh(prim).GetPointsAttr().Get()
+            shapes = UsdSkel.BlendShapeQuery(UsdSkel.BindingAPI(prim))
+            weights = target.GetBlendShapeMapper().Remap(animation.ComputeBlendShapeWeights(Usd.TimeCode(code)))
+            sub_weights, indices, sub_indices = shapes.ComputeSubShapeWeights(Vt.FloatArray(weights))
+            deltas = shapes.ComputeSubShapePointOffsets()
+            assert shapes.ComputeDeformedPoints(sub_weights, indices, sub_indices, shapes.ComputeBlendShapePointIndices(), deltas, points)
+            assert target.ComputeSkinnedPoints(query.ComputeSkinningTransforms(Usd.TimeCode(code)), points, Usd.TimeCode(code))
+            out.append(np.array(points, dtype=np.float64))
+    return out
+
+
+def wanted(rig: Rig, clip: Clip, frame: int, weights: np.ndarray, number: int = 0) -> np.ndarray:
+    skin = rig.skins[number]
+    assert skin.morphs is not None
+    shaped = replace(skin, vertices=skin.vertices + np.einsum("t,tnc->nc", weights, skin.morphs))
+    return np.asarray(skin_points(shaped, clip.world(np.array([frame / FPS])))[0])
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usdz"])
+def test_the_mesh_is_shaped_and_skinned_as_the_source_s(suffix: str, tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path))
+    clip = Clip.from_motion(rig, rig.clips[0])
+    file = UsdFile(export(rig, clip, tmp_path / f"a{suffix}"))
+    for frame in (0, 7, 24):
+        (points,) = deformed(file, frame)
+        np.testing.assert_allclose(points, wanted(rig, clip, frame, waves()[frame]), atol=1e-5 * rig.height)
+
+
+def test_shapes_keep_their_names_and_only_what_they_move(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path))
+    file = UsdFile(export(rig, Clip.from_motion(rig, rig.clips[0]), tmp_path / "a.usda"))
+    (mesh,) = [prim for prim in Usd.PrimRange(file.root.GetPrim()) if prim.IsA(UsdGeom.Mesh)]
+    binding = UsdSkel.BindingAPI(mesh)
+    assert list(binding.GetBlendShapesAttr().Get()) == ["smile_wide", "blink", "empty"]
+    counts = []
+    for path in binding.GetBlendShapeTargetsRel().GetTargets():
+        shape = UsdSkel.BlendShape(file.stage.GetPrimAtPath(path))
+        indices = np.array(shape.GetPointIndicesAttr().Get())
+        assert UsdSkel.BlendShape.ValidatePointIndices(shape.GetPointIndicesAttr().Get(), 24)[0]
+        assert len(shape.GetOffsetsAttr().Get()) == len(indices)
+        counts.append(len(indices))
+    assert counts == [24, 8, 1], "a shape that moves nothing keeps one point: readers drop empty ones"
+    animation = UsdSkel.Animation(file.queries[0].GetAnimQuery().GetPrim())
+    assert list(animation.GetBlendShapesAttr().Get()) == ["smile_wide", "blink", "empty"]
+    np.testing.assert_allclose([animation.GetBlendShapeWeightsAttr().Get(code) for code in range(FRAMES)], waves(), atol=1e-6)
+
+
+def test_weights_that_no_clip_moves_are_those_of_the_file(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path, moved=False))
+    file = UsdFile(export(rig, Clip.from_motion(rig, rig.clips[0]), tmp_path / "a.usda", options=ExportOptions(reduction="fast")))
+    attribute = UsdSkel.Animation(file.queries[0].GetAnimQuery().GetPrim()).GetBlendShapeWeightsAttr()
+    assert attribute.GetTimeSamples() == [0.0]
+    assert list(attribute.Get(3.0)) == pytest.approx(REST)
+
+
+def test_nodes_of_one_mesh_are_shaped_each_for_itself(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path, bodies=2))
+    clip = Clip.from_motion(rig, rig.clips[0])
+    file = UsdFile(export(rig, clip, tmp_path / "a.usdc"))
+    names = list(UsdSkel.Animation(file.queries[0].GetAnimQuery().GetPrim()).GetBlendShapesAttr().Get())
+    assert len(set(names)) == 6
+    found = deformed(file, 11)
+    for number, weights in enumerate((waves()[11], np.array([0.0, 1.0, 0.0]))):
+        points = wanted(rig, clip, 11, weights, number)
+        assert min(np.abs(points - other).max() for other in found) < 1e-5 * rig.height
+
+
+def test_weights_between_kept_frames_keep_points_within_the_tolerance(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path))
+    clip = Clip.from_motion(rig, rig.clips[0])
+    file = UsdFile(export(rig, clip, tmp_path / "a.usdc", options=ExportOptions(reduction="fast", tolerance_m=5e-3)))
+    attribute = UsdSkel.Animation(file.queries[0].GetAnimQuery().GetPrim()).GetBlendShapeWeightsAttr()
+    assert len(attribute.GetTimeSamples()) < FRAMES
+    assert (attribute.GetTimeSamples()[0], attribute.GetTimeSamples()[-1]) == (0.0, FRAMES - 1)
+    skin = rig.skins[0]
+    assert skin.morphs is not None
+    matrix = rig.skeleton.rest_world[0] @ skin.inverse_binds[0]
+    reach = np.linalg.norm(skin.morphs @ matrix[:3, :3].T, axis=-1).max(axis=1) * rig.human_scale
+    for frame in range(FRAMES):
+        strays = np.abs(np.array(attribute.Get(float(frame))) - waves()[frame])
+        assert strays @ reach <= 5e-3 + 1e-6
+
+
+def test_weights_on_a_line_need_their_ends_alone() -> None:
+    line = np.linspace([0.0, 1.0], [1.0, 0.0], 11)
+    assert kept_weights(line, np.array([1.0, 1.0]), 1e-9).tolist() == [0, 10]
+    line[5, 0] += 0.1
+    assert kept_weights(line, np.array([1.0, 1.0]), 1e-9).tolist() == [0, 4, 5, 6, 10]
+    assert kept_weights(line, np.array([0.0, 1.0]), 1e-9).tolist() == [0, 10], "what moves no point does not count"
+
+
+def test_weights_for_another_number_of_targets_are_refused(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path))
+    clip = replace(Clip.from_motion(rig, rig.clips[0]), morphs={rig.skins[0].node: np.zeros((FRAMES, 2))})
+    with pytest.raises(ExportError, match=r"holds weights \(25, 2\) for the 3 shapes of 25 frames"):
+        export(rig, clip, tmp_path / "out" / "a.usda")
+    assert not (tmp_path / "out").exists()
+
+
+def test_validators_have_nothing_to_say_of_shapes(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path, bodies=2))
+    path = export(rig, Clip.from_motion(rig, rig.clips[0]), tmp_path / "a.usdc")
+    validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+    stage = Usd.Stage.Open(Sdf.Layer.FindOrOpen(str(path)))
+    assert [error.GetMessage() for error in UsdValidation.ValidationContext(validators).Validate(stage)] == []
