@@ -53,7 +53,7 @@ def _quietly() -> Iterator[Any]:  # Any: Warp's module, which has no types
     warp.config.log_level = warp.LOG_WARNING
     try:
         with without_line(NO_DRIVER):
-            warp.init()
+            warp.init()  # type: ignore[no-untyped-call]  # of warp
         yield warp
     finally:
         warp.config.log_level = before

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.exporters.clip import Clip, Track
+from akd_sdk.exporters.clip import Clip, Interpolation, Stored, Track
 from akd_sdk.exporters.gltf import key_data
 from akd_sdk.exporters.reduction.truth import Keys
 from akd_sdk.exporters.reduction.work import Line, Work
@@ -28,8 +28,8 @@ def clip_of(rig: Rig, clip: Clip, work: Work, keys: Sequence[Keys | None], short
         values = inner_values(rig, line, quat_continuous(key.values) if line.turns else key.values, work.unit)
         if line.turns:
             values = quat_continuous(values)
-        held = "STEP" if key.held else "LINEAR"
-        stored = "int16" if i in short else "float32"
+        held: Interpolation = "STEP" if key.held else "LINEAR"
+        stored: Stored = "int16" if i in short else "float32"
         tracks.append(Track(line.joint, line.path, key.frames / clip.fps, values, held, stored))
     return replace(clip, tracks=tuple(tracks))
 

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from akd_sdk.exporters.reduction.compiled import indices, launch, shared
 from akd_sdk.exporters.reduction.plan import Price
-from akd_sdk.exporters.reduction.repair import _own_error
 from akd_sdk.exporters.reduction.state import State
 
 Array = NDArray[np.float64]

@@ -53,8 +53,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search: budgets tried, tries to narrow the budget where a limb fails, prune passes, refits a removal may take, and whether rounded
-    values are pruned once more."""
+    """How long to search.
+
+    Attributes:
+        factors: error budgets tried, as shares of the tolerance.
+        narrowings: tries with smaller budgets for limbs that cannot be repaired.
+        passes: prune passes.
+        rounds: refits that a removal may take.
+        polish: rounded values are pruned once more.
+    """
 
     factors: tuple[float, ...]
     narrowings: int
