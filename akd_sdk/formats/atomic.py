@@ -82,28 +82,42 @@ def _make(missing: list[Path], target: Path) -> None:
 
 
 def _place(folder: Path, target: Path, force: bool) -> None:
-    """Move every file of the staging folder to its place; take back what was new if one cannot be moved."""
+    """Move every file of the staging folder to its place; where one cannot be moved, all is as it was."""
     files = sorted((file for file in folder.rglob("*") if file.is_file()), key=lambda file: (file == folder / target.name, file))
     moves = [(file, target.parent / file.relative_to(folder)) for file in files]
     for _, place in moves:
         _refuse(place, force)
-    placed: list[Path] = []
+    placed: list[tuple[Path, Path | None]] = []
     made: list[Path] = []
     done = False
     try:
-        for file, place in moves:
+        for number, (file, place) in enumerate(moves):
             missing = _missing(place.parent)
             made = missing + made
             _make(missing, place)
             if not os.path.lexists(place):
-                placed.append(place)
+                placed.append((place, None))
+            elif len(moves) > 1:  # a single replacement is whole or not at all by itself
+                placed.append((place, _kept(place, folder / f".kept.{number}")))
             os.replace(file, place)
         done = True
     finally:  # an interruption, too, takes back
         if not done:
-            for place in placed:
-                place.unlink(missing_ok=True)
+            for place, old in placed:
+                if old is None:
+                    place.unlink(missing_ok=True)
+                else:
+                    os.replace(old, place)
             _remove_empty(made)
+
+
+def _kept(place: Path, copy: Path) -> Path:
+    """A second name for what is at a place, or a copy of it where the file system has no second names."""
+    try:
+        os.link(place, copy, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        shutil.copy2(place, copy, follow_symlinks=False)
+    return copy
 
 
 def _remove_empty(folders: list[Path]) -> None:
