@@ -20,6 +20,7 @@ from akd_sdk.physics import engine
 from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.physics.course import body_turns, course_of
 from akd_sdk.physics.feasible import feasible
+from akd_sdk.physics.flights import RETIMED, ballistic
 from akd_sdk.physics.loads import Loads, loads_of, torques
 from akd_sdk.physics.loops import closed
 from akd_sdk.physics.options import TrackOptions
@@ -52,6 +53,7 @@ class Prepared:
     plant: Plant
     simulation: Simulation
     motion: Motion
+    notes: tuple[str, ...] = ()
 
     @property
     def reference(self) -> Reference:
@@ -113,7 +115,7 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
         closure_deg=0.0 if best.cycle is None else best.cycle.pose_deg,
         closure_speed=0.0 if best.cycle is None else best.cycle.speed,
         seconds=time.process_time() - start,
-        notes=ready.articulation.notes,
+        notes=(*ready.articulation.notes, *ready.notes),
     )
 
 
@@ -141,6 +143,11 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     planted = find_contacts(rig, motion) if motion.contacts is None else motion.contacts
     motion = motion.with_(contacts=planted)
     course = course_of(rig, coordinates, motion, DT_S)
+    timed = ballistic(coordinates, motion, course)
+    notes: tuple[str, ...] = ()
+    if timed is not motion:
+        motion, notes = timed, (RETIMED,)
+        course = course_of(rig, coordinates, motion, DT_S)
     plant = build(coordinates, course.dt, options.friction, course.values)
     able = motion
     for _ in range(PASSES):
@@ -150,7 +157,7 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     plant.set_limits(course.values)
     loads = loads_of(plant, course, rig.leg_length, HELD_BACK * options.friction)
     reference = lay_out(coordinates, course, stride_seconds(rig, motion))
-    return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference), options.device), able)
+    return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference), options.device), able, notes)
 
 
 def _efforts(loads: Loads, reference: Reference) -> Array:
