@@ -19,13 +19,16 @@ LEAST_SWING = 0.05
 def misstep(reference: Reference, values: Array, first: int, last: int) -> float:
     """Largest deviation of a foot's path under the body from the reference's, both about their means, as a share of its swing (rms).
 
+    What does not loop may land from its flights a little sooner or later: its feet count while one of them should stand.
+
     values: (steps + 1, coordinates) of a run; first, last: steps between which is looked.
     """
     every = max(1, round(1.0 / (RATE * reference.dt)))
     steps = np.arange(first, last + 1, every)
     made, meant = (_paths(reference, rows[steps]) for rows in (values, reference.values))
     swing = np.sqrt(((meant - meant.mean(axis=0)) ** 2).sum(axis=-1).mean(axis=0))
-    away = made - meant
+    counts = np.full(len(steps), True) if reference.cycles or reference.flight[steps].all() else ~reference.flight[steps]
+    away = (made - meant)[counts]
     missed = np.sqrt(((away - away.mean(axis=0)) ** 2).sum(axis=-1).mean(axis=0))
     least = LEAST_SWING * reference.coordinates.articulation.root_height
     return float((missed / np.maximum(swing, least)).max(initial=0.0))
