@@ -51,6 +51,7 @@ class Surface:
         normal_map: tangent space.
         normal_scale: of its x and y.
         occlusion_map: in red.
+        occlusion_strength: 1 + strength * (picture - 1) of the light is left.
         alpha: whether alpha counts, and how.
         cutoff: of a mask.
         double_sided: seen from behind.
@@ -66,6 +67,7 @@ class Surface:
     normal_map: Picture | None = None
     normal_scale: float = 1.0
     occlusion_map: Picture | None = None
+    occlusion_strength: float = 1.0
     alpha: Alpha = "OPAQUE"
     cutoff: float = 0.5
     double_sided: bool = True
@@ -110,6 +112,7 @@ def _gltf_surface(material: Material, document: Document, index: int) -> Surface
         normal_map=maps.picture(normal),
         normal_scale=_number(normal, "scale", 1.0, where),
         occlusion_map=maps.picture(occlusion),
+        occlusion_strength=_number(occlusion, "strength", 1.0, where),
         alpha=alpha,
         cutoff=_number(item, "alphaCutoff", 0.5, where),
         double_sided=item.get("doubleSided") is True,
