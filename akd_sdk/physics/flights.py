@@ -37,7 +37,7 @@ def ballistic(coordinates: Coordinates, motion: Motion, course: Course) -> Motio
     if course.loop:
         return motion
     dwell, weight = np.ones(course.steps + 1), np.zeros(course.steps + 1)
-    times = np.arange(course.steps + 1) * course.dt
+    times: Array = np.arange(course.steps + 1, dtype=np.float64) * course.dt
     heights = _heights(coordinates, course.values)
     for first, last in flights_of(course.planted, course.dt):
         inside = slice(first + round(EDGE_S / course.dt), last + 1 - round(EDGE_S / course.dt))
