@@ -57,10 +57,18 @@ FIRST_FEET = 0.01, 0.005, 0.0004
 LEANING = 0.8
 """Radians of pitch or roll beyond which a run is given up."""
 LOST = 1e8
-STEP_S, DOF_S = 1.5e-5, 8e-7
+STEP_S, DOF_S = 1.5e-5, 1e-6
 """CPU seconds of a simulated step, and more of it for every coordinate: what a budget buys."""
 HELP_DEAR = 1.25
 """Times that a step takes with help, which asks what touches the ground."""
+
+
+OVER = 1.1
+"""Share of a budget beyond which a round that has begun is broken off."""
+
+
+class SpentError(Exception):
+    """The budget is used up in the midst of a round."""
 
 
 class Window(NamedTuple):
@@ -153,8 +161,11 @@ class Sampler:
         return np.concatenate([[0.0], self.simulation.start(), self.reference.rates[0]])[None]
 
     def step(self, states: Array, controls: Array, first: int) -> tuple[Array, Array]:
-        """States after inputs from step `first` on and the caps on help, as in `Simulation.helped`; paid from the budget."""
+        """States after inputs from step `first` on and the caps on help, as in `Simulation.helped`; paid from the budget, which may be
+        used up (`SpentError`)."""
         self.tell()
+        if self.budget.share() > OVER:
+            raise SpentError
         made, allowed = self.simulation.helped(states, controls, first, self.caps)
         dear = HELP_DEAR if any(self.caps) else 1.0
         self.budget.spent += dear * made.shape[0] * made.shape[1] * (STEP_S + DOF_S * self.reference.coordinates.count)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from akd_sdk.errors import PhysicsError
 from akd_sdk.physics.loops import CLOSED_DEG, CLOSED_SPEED
-from akd_sdk.physics.sampler import Budget, Sampler
+from akd_sdk.physics.sampler import Budget, Sampler, SpentError
 from akd_sdk.physics.search import CAPS, SLIP, Attempt
 from akd_sdk.physics.simulate import Simulation
 from akd_sdk.progress import Progress, ProgressCallback
 
-HOPE_ROUNDS, HOPE = 2, 0.6
-"""Rounds after which more help is tried where nothing stayed up for this share of the run."""
+HOPES = 0.3, 0.6
+"""Shares of the run for which something must have stayed up after the first round and after the next, else more help is tried."""
 ENOUGH = 0.85
 """Share of the budget until which help that lets a motion stand is not exceeded."""
-SECONDS = 4.7
+SECONDS = 4.5
 """Of CPU for a second of motion, so that it is six with all that goes before and after."""
 HELP_WORTH, ANY_WORTH = 30.0, 4.0
 """Badness of a body weight of help, and of any help at all."""
@@ -27,8 +28,16 @@ TELL_SHARE = 0.01
 GOOD_SLIP = 0.6 * SLIP
 SLIP_WORTH, OPEN_WORTH = 2.0, 2.0
 """Badness of slip beyond that, as a share of it, and of ends of a cycle that are apart by more than what closes, as shares of that."""
+INTERRUPTED = "the search for a better tracking was interrupted, this is the best until then"
 PATIENCE, WORTHWHILE = 3, 0.95
 """Rounds that may pass, once there is something with as little help, without a score this much better."""
+
+
+class Sampled(NamedTuple):
+    """What sampling ends in, and what the user should know of it."""
+
+    best: Attempt
+    notes: tuple[str, ...] = ()
 
 
 def score(found: Attempt) -> float:
@@ -48,7 +57,7 @@ def is_good(found: Attempt) -> bool:
 
 def sampled_best(
     simulation: Simulation, known: Attempt | PhysicsError, options: tuple[int, float | None, bool], progress: ProgressCallback
-) -> Attempt:
+) -> Sampled:
     """The best of what is known and what sampling finds within a budget, from no help on; on an interrupt, the best so far.
 
     Args:
@@ -65,6 +74,7 @@ def sampled_best(
     sampler: Sampler | None = None
     trying = CAPS[0]
     told = -1.0
+    notes: tuple[str, ...] = ()
 
     def tell() -> None:
         nonlocal told
@@ -80,13 +90,16 @@ def sampled_best(
             sampler.caps = trying
             for found in _improvements(sampler, best, until):
                 best = found
+    except SpentError:
+        pass  # what was found before is kept
     except KeyboardInterrupt:
         if best is None:
             raise
+        notes = (INTERRUPTED,)
     if best is None:
         assert isinstance(known, PhysicsError)
         raise known
-    return best
+    return Sampled(best, notes)
 
 
 def _improvements(sampler: Sampler, best: Attempt | None, until: float) -> Iterator[Attempt]:
@@ -103,7 +116,7 @@ def _improvements(sampler: Sampler, best: Attempt | None, until: float) -> Itera
                 if is_good(found):
                     return
         rounds += 1
-        if rounds >= HOPE_ROUNDS and farthest < HOPE:
+        if farthest < HOPES[min(rounds, len(HOPES)) - 1]:
             return
         if best is not None and best.run.caps == sampler.caps:
             until = 1.0  # no more help is asked for
@@ -114,7 +127,9 @@ def _levels(best: Attempt | None, helped: bool) -> list[tuple[tuple[float, float
     """Help to be tried and the share of the budget until which it is."""
     if not helped:
         return [(CAPS[0], 1.0)]
-    most = len(CAPS) - 1 if best is None else CAPS.index(best.run.caps)
+    if best is None:  # what stands at all comes first
+        return [(CAPS[0], 0.5), (CAPS[2], 0.65), (CAPS[4], 1.0)]
+    most = CAPS.index(best.run.caps)
     return [(CAPS[0], 0.6), (CAPS[max(most // 3, 1)], 0.8), (CAPS[max(2 * most // 3, 1)], 1.0)]
 
 

@@ -86,7 +86,7 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     height = ground_height(rig, given, contact_paths(rig, world_from_motion(rig.skeleton, given))) if rig.contact_points else 0.0
     given = _lifted(rig, given, -height)
     ready = prepare(rig, given, options)
-    best, alone = _searched(ready.simulation, options, progress, motion.name)
+    best, alone, told = _searched(ready.simulation, options, progress, motion.name)
     made = _motion_of(rig, ready, best, given)
     record = record_of(rig, ready, best, given)
     before, after = measure(rig, given), measure(rig, made, reference=given)
@@ -115,20 +115,23 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
         closure_deg=0.0 if best.cycle is None else best.cycle.pose_deg,
         closure_speed=0.0 if best.cycle is None else best.cycle.speed,
         seconds=time.process_time() - start,
-        notes=(*ready.articulation.notes, *ready.notes),
+        notes=(*ready.articulation.notes, *ready.notes, *told),
     )
 
 
-def _searched(simulation: Simulation, options: TrackOptions, progress: ProgressCallback, name: str) -> tuple[Attempt, Attempt]:
-    """The best attempt at an effort, and the longest one without help or sampling."""
+def _searched(
+    simulation: Simulation, options: TrackOptions, progress: ProgressCallback, name: str
+) -> tuple[Attempt, Attempt, tuple[str, ...]]:
+    """The best attempt at an effort, the longest one without help or sampling, and what the user should know."""
     if options.effort == "default":
-        return least_help(simulation, options.help, between(progress, 0.1, 0.95), name)
+        return *least_help(simulation, options.help, between(progress, 0.1, 0.95), name), ()
+    known: Attempt | PhysicsError
     try:
         known, alone = least_help(simulation, options.help, between(progress, 0.1, 0.2), name)
     except PhysicsError as none:
-        alone = unaided(simulation)
-        return sampled_best(simulation, none, (options.seed, options.budget_s, options.help), between(progress, 0.2, 0.95)), alone
-    return sampled_best(simulation, known, (options.seed, options.budget_s, options.help), between(progress, 0.2, 0.95)), alone
+        known, alone = none, unaided(simulation)
+    best, notes = sampled_best(simulation, known, (options.seed, options.budget_s, options.help), between(progress, 0.2, 0.95))
+    return best, alone, notes
 
 
 def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:

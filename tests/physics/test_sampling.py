@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +12,13 @@ from steps import stepping
 
 from akd_sdk.errors import PhysicsError
 from akd_sdk.physics import sampler as sampler_module
-from akd_sdk.physics import sampling
+from akd_sdk.physics import sampling, track
 from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.course import turned
 from akd_sdk.physics.options import TrackOptions
 from akd_sdk.physics.responses import feedbacks, transitions
 from akd_sdk.physics.sampler import Budget, Sampler
-from akd_sdk.physics.sampling import is_good, sampled_best, score
+from akd_sdk.physics.sampling import INTERRUPTED, is_good, sampled_best, score
 from akd_sdk.physics.search import CAPS, Attempt, unaided
 from akd_sdk.physics.simulate import Simulation, first_fall
 from akd_sdk.physics.steering import PLACE, ROOT_ERRORS, Steering
@@ -74,6 +75,15 @@ def test_equal_seeds_give_equal_states(ready: Prepared, monkeypatch: pytest.Monk
     first, second, third = (list(fresh(ready, seed).round())[-2].run.values for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, second)
     assert first.shape != third.shape or not np.array_equal(first, third)
+
+
+def test_equal_seeds_give_equal_motions(biped: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "SECONDS", 0.8)
+    given = stepping(biped, seconds=1.0 / 1.5)
+    first, second, third = (track(biped, given, TrackOptions(effort="best", seed=seed)).motion for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.rotations, second.rotations)
+    np.testing.assert_array_equal(first.root, second.root)
+    assert not np.array_equal(first.rotations, third.rotations)
 
 
 def test_the_number_of_threads_changes_nothing(ready: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +181,7 @@ def test_an_interrupt_gives_what_stands_so_far(ready: Prepared, found: Attempt) 
     def stop(_: Progress) -> None:
         raise KeyboardInterrupt
 
-    assert sampled_best(ready.simulation, known, (0, None, True), stop) is known
+    assert sampled_best(ready.simulation, known, (0, None, True), stop) == (known, (INTERRUPTED,))
     with pytest.raises(KeyboardInterrupt):
         sampled_best(ready.simulation, PhysicsError("nothing stood", "steps"), (0, None, True), stop)
 
@@ -180,10 +190,20 @@ def test_a_budget_that_is_used_up_ends_in_what_is_known(ready: Prepared, found: 
     known = replace(found, slip=0.3)
     rounds: list[int] = []
     monkeypatch.setattr(Sampler, "round", lambda self: rounds.append(1) or iter(()))
-    assert sampled_best(ready.simulation, known, (0, 1e-9, True), ignore) is known
+    assert sampled_best(ready.simulation, known, (0, 1e-9, True), ignore) == (known, ())
     with pytest.raises(PhysicsError, match="nothing stood"):
         sampled_best(ready.simulation, PhysicsError("nothing stood", "steps"), (0, 1e-9, True), ignore)
     assert not rounds
+
+
+def test_a_budget_in_seconds_is_kept(ready: Prepared, found: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = replace(found, slip=0.3)
+    for name, value in (("is_good", lambda _: False), ("PATIENCE", 1000), ("score", lambda _: 0.0)):
+        monkeypatch.setattr(sampling, name, value)
+    for seconds in (1.5, 6.0):
+        start = time.process_time()
+        assert sampled_best(ready.simulation, known, (0, seconds, False), ignore) == (known, ())
+        assert abs(time.process_time() - start - seconds) < 0.25 * seconds
 
 
 def test_nothing_is_sampled_for_what_is_good_already(ready: Prepared, found: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +213,7 @@ def test_nothing_is_sampled_for_what_is_good_already(ready: Prepared, found: Att
     good = replace(found, slip=0.0, astray=0.0)
     assert is_good(good)
     monkeypatch.setattr(sampling, "Sampler", never)
-    assert sampled_best(ready.simulation, good, (0, None, True), ignore) is good
+    assert sampled_best(ready.simulation, good, (0, None, True), ignore).best is good
 
 
 def test_less_help_and_steadier_feet_win(found: Attempt) -> None:
@@ -212,7 +232,7 @@ def test_progress_says_what_is_tried_and_help_is_tried_last(ready: Prepared, fou
     monkeypatch.setattr(sampling, "SECONDS", 0.25)
     monkeypatch.setattr(sampling, "score", lambda attempt: -1.0 if attempt is known else 0.0)
     told: list[Progress] = []
-    assert sampled_best(ready.simulation, known, (0, None, True), told.append) is known
+    assert sampled_best(ready.simulation, known, (0, None, True), told.append).best is known
     assert [one.fraction for one in told] == sorted(one.fraction for one in told)
     assert all(f"best so far has {np.sqrt(3.0) * CAPS[-1][0]:.2f}" in one.detail for one in told)
     assert "without help" in told[0].detail
