@@ -12,15 +12,15 @@ STILL = 1e-4
 """Share of the tolerance within which a track counts as still in a dense form."""
 SHORT_STEP = 1.5e-5
 """Largest error of a quaternion's component as int16."""
-SHORT_SHARE = 0.15
-"""Share of the tolerance that int16 may take of a single track before that is stored as float32."""
+SHORT_SHARES = (0.6, 0.3, 0.15)
+"""Shares of the tolerance that int16 may take of a single track before that is stored as float32, tried in turn."""
 
 Form = tuple[str, frozenset[int], list[Keys | None]]
 
 
-def long_levers(stage: Stage, turns: frozenset[int]) -> frozenset[int]:
-    """The rotations that may be int16 beside float32 for those whose levers are too long for it."""
-    allowed = SHORT_SHARE * stage.options.tolerance_m
+def short_levers(stage: Stage, turns: frozenset[int], share: float) -> frozenset[int]:
+    """The rotations that as int16 take no more than this share of the tolerance."""
+    allowed = share * stage.options.tolerance_m
     return frozenset(i for i in turns if stage.levers.weights[i].max() * SHORT_STEP <= allowed)
 
 
@@ -32,10 +32,11 @@ def dense_forms(stage: Stage, planner: Planner, turns: frozenset[int]) -> Iterat
         yield "dense int16", turns, state.keys()
         state.sweep(10, rounding=True)
         yield "dense int16", turns, state.keys()
-        some = long_levers(stage, turns)
-        if some and some != turns:
-            state = State(stage, planner.dense(some, STILL))
-            yield "dense int16", some, state.keys()
+        for some in dict.fromkeys(short_levers(stage, turns, share) for share in SHORT_SHARES):
+            if some and some != turns:
+                state = State(stage, planner.dense(some, STILL))
+                state.sweep(10, rounding=True)
+                yield "dense int16", some, state.keys()
     none: frozenset[int] = frozenset()
     for still in (STILL, 0.0):
         yield "dense float32", none, State(stage, planner.dense(none, still)).keys()

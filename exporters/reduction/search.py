@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, require_own
 from akd_sdk.exporters.reduction.compiled import kernels
-from akd_sdk.exporters.reduction.dense import dense_forms
+from akd_sdk.exporters.reduction.dense import SHORT_SHARES, dense_forms, short_levers
 from akd_sdk.exporters.reduction.levers import levers_of
 from akd_sdk.exporters.reduction.made import bytes_of, clip_of
 from akd_sdk.exporters.reduction.options import Reduced, ReductionOptions, ReductionReport
@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 SLACK = 0.97
 """Share of the tolerance aimed at on frames: between frames the error is a little larger."""
 TOO_FAR = 3.0
+REDUCED = "reduced"
 NARROWER = 0.75
 """What budgets are multiplied by where a limb cannot be repaired."""
 DEFAULT = ReductionOptions()
@@ -138,35 +139,37 @@ class Search:
             state.restore(before)
         return state
 
-    def found(self, keys: list[Keys | None], short: frozenset[int], form: str) -> Found | None:
-        """The form with its bytes, if it keeps what was asked for."""
-        measured = measure(self.work, keys, self.options.players)
-        if measured.worst > self.options.tolerance_m or widest_turn(self.work, keys) > WIDEST:
-            return None
-        if self.options.feet_tolerance_m is not None and measured.feet is not None and measured.feet > self.options.feet_tolerance_m:
-            return None
+    def found(self, keys: list[Keys | None], short: frozenset[int], form: str, best: Found | None = None) -> Found | None:
+        """The form with its bytes, if it keeps what was asked for and is smaller than the best so far."""
         clip = clip_of(self.rig, self.clip, self.work, keys, short)
-        return Found(keys, short, bytes_of(self.rig, clip), measured, form, clip)
+        size = bytes_of(self.rig, clip)
+        if (best is not None and sum(size) >= best.size) or (form == REDUCED and widest_turn(self.work, keys) > WIDEST):
+            return None
+        measured = measure(self.work, keys, self.options.players)
+        feet, wanted = measured.feet, self.options.feet_tolerance_m
+        if measured.worst > self.options.tolerance_m or (wanted is not None and feet is not None and feet > wanted):
+            return None
+        return Found(keys, short, size, measured, form, clip)
 
     def dense(self) -> Found:
         """The smallest dense form that keeps what was asked for."""
+        best: Found | None = None
         for form, short, keys in dense_forms(self.stage, self.planner, self.turns):
-            found = self.found(keys, short, form)
-            if found is not None:
-                return found
-        raise ExportError("cannot be kept within the tolerance even as it is", self.clip.name)  # the last form is the reference
+            best = self.found(keys, short, form, best) or best
+        if best is None:  # the last form is the reference itself
+            raise ExportError("cannot be kept within the tolerance even as it is", self.clip.name)
+        return best
 
     def best(self, progress: ProgressCallback = ignore) -> Found:
         """The form with the fewest bytes."""
         effort = EFFORT[self.options.effort]
         best = self.dense()
-        short = best.short
+        short = best.short or (short_levers(self.stage, self.turns, SHORT_SHARES[-1]) if self.options.int16 else best.short)
         for n, factor in enumerate(effort.factors):
             progress(Progress("reducing", n / len(effort.factors), self.clip.name))
             state = self.attempt(factor, short, effort)
-            found = None if state is None else self.found(state.keys(), short, "reduced")
-            if found is not None and found.size < best.size:
-                best = found
+            if state is not None:
+                best = self.found(state.keys(), short, REDUCED, best) or best
         progress(Progress("reducing", 1.0, self.clip.name))
         return best
 

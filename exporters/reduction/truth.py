@@ -106,18 +106,16 @@ def _world(work: Work, keys: Sequence[Keys | None], part: NDArray[np.int64], pla
 
 def _sampled(work: Work, key: Keys, part: NDArray[np.int64], turns: bool, player: Player) -> Array:
     """Values (n, width) of keys at samples of the finer grid."""
-    frame = part // FINER
-    after = np.searchsorted(key.frames, frame, side="right")
-    a = key.frames[np.maximum(after - 1, 0)]
-    b = key.frames[np.minimum(after, len(key.frames) - 1)]
-    first, second = key.values[np.maximum(after - 1, 0)], key.values[np.minimum(after, len(key.frames) - 1)]
+    times, time = work.times[key.frames], part / (FINER * work.fps)
+    after = np.searchsorted(times, time, side="right")
+    low, high = np.maximum(after - 1, 0), np.minimum(after, len(times) - 1)
+    first, second = key.values[low], key.values[high]
     if turns:
         first, second = quat_normalize(first), quat_normalize(second)
     if key.held:
         return first
-    time = part / (FINER * work.fps)
-    span = work.times[b] - work.times[a]
-    share = np.clip((time - work.times[a]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0) * (span > 0.0)
+    span = times[high] - times[low]
+    share = np.clip((time - times[low]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0) * (span > 0.0)
     if not turns:
         return np.asarray(first * (1.0 - share[:, None]) + second * share[:, None])
     if player == "slerp":
