@@ -151,9 +151,7 @@ def test_without_friction_a_body_can_still_stand(biped: Rig) -> None:
 
 
 @pytest.mark.parametrize("factor", [1e6, 1e12])
-def test_gains_that_explode_are_told_with_time_and_body(
-    biped: Rig, steps: Motion, factor: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gains_that_explode_are_told_with_time_and_body(biped: Rig, steps: Motion, factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     def wild(rig: Rig) -> Articulation:
         made = articulate(rig)
         return replace(made, stiffness=made.stiffness * factor)
