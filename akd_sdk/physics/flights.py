@@ -1,7 +1,7 @@
 """Flights: jumps retimed so that they last as long as gravity lets them.
 
-Made motions float: what leaves the ground in them comes down more slowly than it could. The time of a clip is bent so that its long flights go
-faster (or slower) and what is between them makes up for it; frames, ways and heights stay.
+Made motions float: what leaves the ground in them comes down more slowly than it could. The time of a clip is bent so that its long
+flights go faster (or slower) and what is between them makes up for it; frames, ways and heights stay.
 """
 
 from __future__ import annotations
