@@ -6,9 +6,28 @@ function like `export_gltf`.
 
 from akd_sdk.exporters.bvh import export_bvh
 from akd_sdk.exporters.clip import Clip, Track
+from akd_sdk.exporters.delivery import Delivery, deliver, export
 from akd_sdk.exporters.gltf import export_gltf
 from akd_sdk.exporters.options import Exporter, ExportOptions
-from akd_sdk.exporters.registry import export, known_suffixes
+from akd_sdk.exporters.profiles import known_profiles, load_profile
+from akd_sdk.exporters.registry import known_suffixes
+from akd_sdk.exporters.root_bone import RootBone, with_root_bone
 from akd_sdk.exporters.usd import export_usd
 
-__all__ = ["Clip", "ExportOptions", "Exporter", "Track", "export", "export_bvh", "export_gltf", "export_usd", "known_suffixes"]
+__all__ = [
+    "Clip",
+    "Delivery",
+    "ExportOptions",
+    "Exporter",
+    "RootBone",
+    "Track",
+    "deliver",
+    "export",
+    "export_bvh",
+    "export_gltf",
+    "export_usd",
+    "known_profiles",
+    "known_suffixes",
+    "load_profile",
+    "with_root_bone",
+]

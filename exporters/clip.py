@@ -151,7 +151,7 @@ class Clip:
             "scale": np.tile(rest.scales, (count, 1, 1)),
         }
         for track in self.tracks:
-            pose[track.path][:, track.joint] = _interpolate(track, times)
+            pose[track.path][:, track.joint] = interpolate(track, times)
         return Transforms(pose["translation"], pose["rotation"], pose["scale"])
 
     def world(self, times: Array) -> Array:
@@ -261,7 +261,7 @@ def _moving_tracks(skeleton: Skeleton, pose: Transforms, times: Array, held: fro
     return tuple(Track(j, path, times, values, "STEP" if (j, path) in held else "LINEAR") for j, path, values in moving)
 
 
-def _interpolate(track: Track, times: Array) -> Array:
+def interpolate(track: Track, times: Array) -> Array:
     """Values (n, width) of a track at times, its ends held."""
     keys = track.times
     if len(keys) == 1:

@@ -1,21 +1,17 @@
-"""One call for all formats: the suffix of the path chooses the exporter."""
+"""Which exporter writes which suffix: the SDK's own, and those of installed packages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
-from os import PathLike
 from pathlib import Path
 from typing import cast
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.bvh import export_bvh
-from akd_sdk.exporters.clip import Clip
 from akd_sdk.exporters.gltf import export_gltf
-from akd_sdk.exporters.options import PLAIN, Exporter, ExportOptions
+from akd_sdk.exporters.options import Exporter
 from akd_sdk.exporters.usd import export_usd
 from akd_sdk.formats.usd import SUFFIXES as USD_SUFFIXES
-from akd_sdk.rig import Rig
 
 GROUP = "akd_sdk.exporters"
 
@@ -24,30 +20,12 @@ _OWN: dict[str, Exporter] = {".glb": export_gltf, **dict.fromkeys(USD_SUFFIXES, 
 
 
 def known_suffixes() -> tuple[str, ...]:
-    """What `export` writes: its own formats, then those of installed packages."""
+    """What is written: its own formats, then those of installed packages."""
     return (*_OWN, *(suffix for suffix in _others() if suffix not in _OWN))
 
 
-def export(
-    rig: Rig, clips: Clip | Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN
-) -> Path:
-    """Write one clip, or several where the format holds several, by the suffix of `path`; the path written.
-
-    Nothing is left behind where it fails, and without `force` nothing that exists is replaced.
-    Raises ExportError: unknown suffix, no clip, a clip of another character, options that the format cannot do, a file that exists or
-    cannot be written.
-    """
-    chosen = (clips,) if isinstance(clips, Clip) else tuple(clips)
-    if not chosen:
-        raise ExportError("there is no clip to write", path)
-    exporter = _exporter(Path(path))
-    try:
-        return exporter(rig, chosen, path, force=force, options=options)
-    except ExportError as fault:
-        raise fault.at(path) from fault
-
-
-def _exporter(path: Path) -> Exporter:
+def exporter_of(path: Path) -> Exporter:
+    """What writes a file of this suffix. Raises ExportError: nothing does."""
     suffix = path.suffix.lower()
     if suffix in _OWN:
         return _OWN[suffix]

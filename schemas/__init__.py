@@ -2,6 +2,7 @@
 
 from akd_sdk.schemas.base import Schema
 from akd_sdk.schemas.character import ChainSummary, CharacterSummary, ClipSummary, JointSummary
+from akd_sdk.schemas.exports import ExportedClip, ExportedFile
 from akd_sdk.schemas.metrics import GaitFit, Metrics
 from akd_sdk.schemas.profile import Naming, Profile
 from akd_sdk.schemas.report import (
@@ -28,6 +29,8 @@ __all__ = [
     "ClipSummary",
     "Conversion",
     "Distillation",
+    "ExportedClip",
+    "ExportedFile",
     "FileMetrics",
     "Filming",
     "GaitFit",

@@ -1,0 +1,260 @@
+"""Delivery: motions become clips and a file for an engine, and what is in the file is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from akd_sdk.errors import ExportError
+from akd_sdk.exporters.clip import Clip, Track
+from akd_sdk.exporters.gltf import key_data, renamed_nodes, spanning, with_all_joints
+from akd_sdk.exporters.grid import on_import_grid
+from akd_sdk.exporters.names import named_for_loops
+from akd_sdk.exporters.options import PLAIN, ExportOptions
+from akd_sdk.exporters.registry import exporter_of
+from akd_sdk.exporters.root_bone import with_root_bone
+from akd_sdk.exporters.root_modes import bones_of, root_joint
+from akd_sdk.motion import Motion
+from akd_sdk.progress import ProgressCallback, between, ignore
+from akd_sdk.rig import Rig
+from akd_sdk.schemas.exports import ExportedClip, ExportedFile
+from akd_sdk.schemas.profile import Profile
+
+if TYPE_CHECKING:
+    from akd_sdk.exporters.reduction import ReductionReport
+
+KEYED: Final = (".glb",)
+"""Formats with keys of their own a track: where reducing them saves bytes."""
+TOLERANCE_M, FEET_TOLERANCE_M = 1e-3, 2e-4
+"""Without a profile."""
+MM: Final = 1e3
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A file that was written.
+
+    Attributes:
+        path: of the file.
+        rig: whose clips are in it, with the root bone that was added.
+        clips: as they are in it.
+        facts: for reports.
+    """
+
+    path: Path
+    rig: Rig
+    clips: tuple[Clip, ...]
+    facts: ExportedFile
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Clips ready for a format.
+
+    Attributes:
+        rig: whose clips they are.
+        clips: to be written.
+        reductions: what became of the keys of each; None: nothing.
+        renamed: names in the file by those in the source.
+        import_fps: the rate to set at import; None: any.
+        notes: for the user.
+    """
+
+    rig: Rig
+    clips: tuple[Clip, ...]
+    reductions: tuple[ReductionReport | None, ...]
+    renamed: Mapping[str, str]
+    import_fps: float | None
+    notes: tuple[str, ...]
+
+
+def export(
+    rig: Rig, clips: Clip | Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN
+) -> Path:
+    """Write one clip, or several where the format holds several, by the suffix of `path`; the path written.
+
+    Nothing is left behind where it fails, and without `force` nothing that exists is replaced.
+    Raises ExportError: unknown suffix, no clip, a clip of another character, options that the format or the profile's engine cannot do,
+    a file that exists or cannot be written.
+    """
+    return _delivered(rig, (clips,) if isinstance(clips, Clip) else tuple(clips), path, force=force, options=options).path
+
+
+def deliver(
+    rig: Rig,
+    motions: Motion | Sequence[Motion],
+    path: str | PathLike[str],
+    *,
+    root_mode: str | None = None,
+    force: bool = False,
+    options: ExportOptions = PLAIN,
+    progress: ProgressCallback = ignore,
+) -> Delivery:
+    """Write motions of a rig as one file, as the options' profile wants them.
+
+    root_mode: "hips", "root" or "in_place"; None: the profile's (where the character has no joint for it, "hips", which is noted), else
+    "hips". Raises ExportError as `export` does, and where the character has no joint for the mode asked for.
+    """
+    chosen = (motions,) if isinstance(motions, Motion) else tuple(motions)
+    exporter_of(Path(path))  # an unknown suffix is refused before any work
+    notes: list[str] = []
+    if options.add_root:
+        bone = with_root_bone(rig)
+        notes.append(f"root bone {bone.name!r} {'added' if bone.added else 'is there already'}")
+        rig, chosen = bone.rig, tuple(bone.motion(motion) for motion in chosen)
+    mode = root_mode or _mode_of(rig, options.profile, notes)
+    try:
+        clips = tuple(Clip.from_motion(rig, motion, mode) for motion in chosen)
+    except ExportError as fault:
+        raise fault.at(path) from fault
+    return _delivered(rig, clips, path, force=force, options=replace(options, add_root=False), notes=tuple(notes), progress=progress)
+
+
+def _mode_of(rig: Rig, profile: Profile | None, notes: list[str]) -> str:
+    mode = "hips" if profile is None else profile.root_mode
+    if mode == "root" and root_joint(rig) < 0:
+        notes.append("no joint above the pelvis can carry the travel, so it stays on the pelvis; --add-root adds one")
+        return "hips"
+    return mode
+
+
+def _delivered(
+    rig: Rig,
+    clips: tuple[Clip, ...],
+    path: str | PathLike[str],
+    *,
+    force: bool,
+    options: ExportOptions,
+    notes: tuple[str, ...] = (),
+    progress: ProgressCallback = ignore,
+) -> Delivery:
+    if not clips:
+        raise ExportError("there is no clip to write", path)
+    exporter = exporter_of(Path(path))
+    try:
+        prepared = prepare(rig, clips, Path(path).suffix.lower(), options, progress)
+        written = exporter(rig, prepared.clips, path, force=force, options=options)
+    except ExportError as fault:
+        raise fault.at(path) from fault
+    facts = ExportedFile(
+        path=str(written),
+        bytes=written.stat().st_size,
+        profile=None if options.profile is None else options.profile.name,
+        clips=tuple(
+            _facts(rig, clip, kept, written.suffix, options) for clip, kept in zip(prepared.clips, prepared.reductions, strict=True)
+        ),
+        renamed=dict(prepared.renamed),
+        import_fps=prepared.import_fps,
+        notes=(*notes, *prepared.notes),
+    )
+    return Delivery(written, rig, prepared.clips, facts)
+
+
+def prepare(rig: Rig, clips: Sequence[Clip], suffix: str, options: ExportOptions = PLAIN, progress: ProgressCallback = ignore) -> Prepared:
+    """The clips as a file of this suffix gets them: named and put on a grid for the profile's engine, their keys reduced.
+
+    Raises ExportError: the engine takes no such file, no import rate suits all clips, clips of another character.
+    """
+    profile, notes = options.profile, []
+    import_fps: float | None = None
+    made, renamed = list(clips), {}
+    if profile is not None:
+        if suffix not in profile.suffixes:
+            raise ExportError(f"{profile.title} takes no {suffix or 'such file'}", None, f"for it there are {', '.join(profile.suffixes)}")
+        if profile.import_fps is not None:
+            made, rate = on_import_grid(made)
+            notes += [f"{a.name}: {a.fps:g} frames a second became {b.fps:g}" for a, b in zip(clips, made, strict=True) if a.fps != b.fps]
+            import_fps = float(rate)
+            notes.append(f"import at {rate} frames a second: set FPS to {rate} in the import dock")
+        made = named_for_loops(made, profile.naming)
+        renamed = {old.name: new.name for old, new in zip(clips, made, strict=True) if old.name != new.name}
+        if suffix in KEYED:
+            renamed |= _nodes_renamed(rig, profile)
+        notes += _doubts(rig, made, options)
+    reductions: list[ReductionReport | None] = [None] * len(made)
+    if suffix in KEYED and options.reduction != "none":
+        for i, clip in enumerate(made):
+            told = between(progress, i / len(made), (i + 1) / len(made))
+            made[i], reductions[i] = _reduced(rig, clip, options, told)
+    return Prepared(rig, tuple(made), tuple(reductions), renamed, import_fps, tuple(notes))
+
+
+def _nodes_renamed(rig: Rig, profile: Profile) -> dict[str, str]:
+    nodes = rig.source.document.json["nodes"] if rig.source.document is not None else []
+    return {nodes[i].get("name") or f"node {i}": new for i, new in renamed_nodes(rig, profile).items()}
+
+
+def _doubts(rig: Rig, clips: Sequence[Clip], options: ExportOptions) -> list[str]:
+    """What the profile's engine will make of the file that the user should know."""
+    profile, found = options.profile, []
+    assert profile is not None
+    most = max((skin.joints.shape[1] for skin in rig.skins), default=0)
+    if profile.influences is not None and most > profile.influences and not options.clip_only:
+        found.append(f"the skin has {most} joints a vertex, {profile.title} takes {profile.influences}")
+    bones = bones_of(rig)
+    tops = [rig.skeleton.names[j] for j in sorted(bones) if not _has_above(rig, j, bones)]
+    if profile.single_root and len(tops) > 1:
+        found.append(f"{profile.title} wants one root bone, there are {len(tops)}: {', '.join(tops[:4])}; --add-root makes one")
+    if profile.bones is not None and len(bones) > profile.bones:
+        found.append(f"the skin has {len(bones)} bones, {profile.title} takes {profile.bones}")
+    if "STEP" not in profile.interpolation and any(track.interpolation == "STEP" for clip in clips for track in clip.tracks):
+        found.append("what is held from key to key changes on the next frame of the import")
+    return found
+
+
+def _has_above(rig: Rig, joint: int, bones: frozenset[int]) -> bool:
+    parents = rig.skeleton.parents
+    while (joint := int(parents[joint])) >= 0:
+        if joint in bones:
+            return True
+    return False
+
+
+def _reduced(rig: Rig, clip: Clip, options: ExportOptions, progress: ProgressCallback) -> tuple[Clip, ReductionReport]:
+    from akd_sdk.exporters.reduction import ReductionOptions, reduce
+
+    profile = options.profile
+    assert options.reduction != "none"
+    bounds = ReductionOptions(
+        tolerance_m=options.tolerance_m or (TOLERANCE_M if profile is None else profile.tolerance_m),
+        feet_tolerance_m=options.feet_tolerance_m or (FEET_TOLERANCE_M if profile is None else profile.feet_tolerance_m),
+        effort=options.reduction,
+        players=("slerp", "nlerp") if profile is None else profile.players,
+        int16=profile is not None and profile.int16,
+    )
+    made = reduce(rig, clip, bounds, progress=progress)
+    return made.clip, made.report
+
+
+def _facts(rig: Rig, clip: Clip, kept: ReductionReport | None, suffix: str, options: ExportOptions) -> ExportedClip:
+    """What a clip is in its file."""
+    keyed = suffix.lower() in KEYED
+    whole = spanning(with_all_joints(rig, clip) if options.all_joints else clip) if keyed else clip
+    left = clip.root_residual
+    return ExportedClip(
+        name=clip.name,
+        fps=clip.fps,
+        seconds=clip.duration,
+        loop=clip.loop,
+        root_mode=clip.root_mode,
+        root_joint=None if clip.root_joint < 0 or clip.root_mode == "in_place" else clip.skeleton.names[clip.root_joint],
+        sway_mm=None if left is None else MM * left.sway_m,
+        bob_mm=None if left is None else MM * left.bob_m,
+        root_error_mm=None if left is None else MM * left.error_m,
+        channels=len(whole.tracks) + len(clip.morphs),
+        keys=_keys(whole.tracks) + clip.frames * len(clip.morphs),
+        keys_before=None if kept is None else kept.keys_before,
+        bytes=sum(key_data(rig, whole).bytes(clip.name)) if keyed else None,
+        worst_mm=None if kept is None else MM * kept.worst_m,
+        p99_mm=None if kept is None else MM * kept.p99_m,
+        worst_joint=None if kept is None else kept.joint,
+        worst_time_s=None if kept is None else kept.time_s,
+        feet_worst_mm=None if kept is None or kept.feet_worst_m is None else MM * kept.feet_worst_m,
+    )
+
+
+def _keys(tracks: Sequence[Track]) -> int:
+    return sum(len(track.times) for track in tracks)
