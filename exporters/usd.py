@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, require_own
 from akd_sdk.exporters.options import PLAIN, ExportOptions
-from akd_sdk.exporters.usd_animation import add_animation
+from akd_sdk.exporters.usd_animation import add_animation, time_codes
 from akd_sdk.exporters.usd_character import Plan, add_character, fits, plan_of, set_stage
 from akd_sdk.exporters.usd_looks import Looks
 from akd_sdk.exporters.usd_poses import Bounds, Poses, all_poses, kept_poses
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 TOLERANCE_M, FEET_TOLERANCE_M = 1e-3, 2e-4
 """Of dropped poses, at human size, where neither options nor profile say."""
+PLAYERS: Final = ("slerp", "nlerp")
+"""Engines without a profile: USD itself and Blender."""
 REST_RATE = 24.0
 """Time codes a second of a layer in which nothing moves: what USD assumes of one that says nothing."""
 
@@ -75,7 +79,7 @@ def bounds_of_options(options: ExportOptions) -> Bounds | None:
     profile = options.profile
     tolerance = options.tolerance_m or (profile.tolerance_m if profile else TOLERANCE_M)
     feet = options.feet_tolerance_m or (profile.feet_tolerance_m if profile else FEET_TOLERANCE_M)
-    return Bounds(tolerance, feet, profile.players if profile else ("slerp",))
+    return Bounds(tolerance, feet, profile.players if profile else PLAYERS)
 
 
 def _write_whole(draft: Path, plan: Plan, played: tuple[Clip, Poses], options: ExportOptions) -> None:
@@ -144,7 +148,7 @@ def _require_fit(path: Path, plan: Plan) -> None:
 
 def _set_times(stage: Usd.Stage, clip: Clip, options: ExportOptions) -> None:
     rate = options.fps or clip.fps
-    set_stage(stage, rate, (clip.frames - 1) / clip.fps * rate)
+    set_stage(stage, rate, float(time_codes(np.array(clip.duration), rate)))
 
 
 def _animate(stage: Usd.Stage, plan: Plan, played: tuple[Clip, Poses], options: ExportOptions) -> None:

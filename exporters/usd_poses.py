@@ -63,7 +63,7 @@ class Poses:
 
 def all_poses(clip: Clip) -> Poses:
     """A pose at every frame, and one just before each jump of a joint that is held: UsdSkel itself knows lines alone."""
-    times = clip.times
+    times = grid(clip)
     held = [track for track in clip.tracks if track.interpolation == "STEP"]
     before = np.concatenate([np.zeros(0), *(_jumps(track.values, track.times) for track in held)]) - JUMP / clip.fps
     times = np.union1d(times, before[before > 0.0])
@@ -91,6 +91,12 @@ def kept_poses(rig: Rig, clip: Clip, bounds: Bounds) -> Poses:
         fault = f"{1e3 * measured.worst_m:.3g} mm of error at {where} is more than {1e3 * bounds.tolerance_m:g} mm with every pose kept"
         raise ExportError(fault, clip.name, "UsdSkel's scales are half floats: allow more, or write .glb")
     return measured
+
+
+def grid(clip: Clip) -> Array:
+    """The clip's frames, (frames,) seconds; the last is its end even where that lies between two."""
+    times = clip.times
+    return times if abs(times[-1] - clip.duration) * clip.fps < 1e-6 else np.append(times[times < clip.duration], clip.duration)
 
 
 def _jumps(values: Array, times: Array) -> Array:
@@ -131,8 +137,9 @@ class _Judge:
 
     def __init__(self, rig: Rig, clip: Clip, dense: Poses, bounds: Bounds) -> None:
         self._rig, self._dense, self._bounds = rig, dense, bounds
-        fine = np.arange(FINER * (clip.frames - 1) + 1) / (FINER * clip.fps)
-        self._times = np.unique(np.concatenate([fine, clip.times]))
+        frames = grid(clip)
+        fine = np.arange(FINER * (len(frames) - 1) + 1) / (FINER * clip.fps)
+        self._times = np.unique(np.concatenate([fine[fine <= clip.duration], frames]))
         truths = {"slerp": clip.sample(self._times), "nlerp": self._play(np.arange(dense.dense), self._times, "nlerp")}
         worlds = {player: world_from_local(clip.skeleton, truths[player]) for player in bounds.players}
         self._points = {player: self._shell(world) for player, world in worlds.items()}

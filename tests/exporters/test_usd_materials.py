@@ -10,48 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from export_readback import UsdFile
-from gltf_build import Post
 from PIL import Image
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdUtils, UsdValidation
+from usd_sources import dressed, encoded
 
 from akd_sdk.exporters import Clip, export
 from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
-
-
-def encoded(kind: str, seed: int, size: tuple[int, int] = (9, 6)) -> bytes:
-    """A picture with alpha where its format has it."""
-    pixels = np.random.default_rng(seed).integers(0, 256, (*size, 4), dtype=np.uint8)
-    out = io.BytesIO()
-    Image.fromarray(pixels if kind != "JPEG" else pixels[..., :3]).save(out, kind)
-    return out.getvalue()
-
-
-def dressed(folder: Path, material: dict[str, Any] | None, pictures: list[bytes] | None = None, **more: Any) -> Rig:
-    """A post with this material; texture i is picture i, sampled as `sampler` says."""
-    post = Post(build=False)
-    post.chain()
-    columns = np.tile(np.eye(4), (3, 1, 1))
-    columns[:, 1, 3] = (0.0, -0.6, -1.2)
-    skin = post.add("skins", {"joints": post.joints, "inverseBindMatrices": post.accessor(columns.transpose(0, 2, 1).reshape(3, 16))})
-    uvs = np.random.default_rng(1).uniform(size=(24, 2))
-    attributes = {"TEXCOORD_0": post.accessor(uvs)} if more.get("placed", True) else {}
-    if "colours" in more:
-        attributes["COLOR_0"] = post.accessor(more["colours"])
-    primitive = post.primitive(**attributes)
-    for data in pictures or []:
-        mime = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg" if data.startswith(b"\xff") else "image/webp"
-        image = post.add("images", {"bufferView": post.view(data), "mimeType": mime})
-        webp = {"extensions": {"EXT_texture_webp": {"source": image}}} if mime == "image/webp" else {"source": image}
-        post.add("textures", webp | ({"sampler": 0} if "sampler" in more else {}))
-    if "sampler" in more:
-        post.add("samplers", more["sampler"])
-    if material is not None:
-        primitive["material"] = post.add("materials", material)
-    mesh = post.add("meshes", {"name": "post", "primitives": [primitive]})
-    post.node(name="body", mesh=mesh, skin=skin)
-    return open_rig(post.save(folder / "post.glb"))
 
 
 class Shown:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export_readback import UsdFile
-from gltf_build import Post, turn
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, UsdValidation, Vt
+from usd_sources import FPS, FRAMES, REST, morphing, waves
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters import Clip, export
@@ -18,41 +18,6 @@ from akd_sdk.exporters.usd_shapes import kept_weights
 from akd_sdk.kinematics import skin_points
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
-
-FRAMES, FPS = 25, 24.0
-REST = [0.25, 0.0, 0.5]
-NAMES = ["smile wide", "blink", "empty"]
-
-
-def waves() -> np.ndarray:
-    t = np.arange(FRAMES)[:, None] / FPS
-    return np.asarray(0.5 + 0.5 * np.sin(np.array([2.0, 5.0, 1.0]) * t))
-
-
-def morphing(folder: Path, *, bodies: int = 1, moved: bool = True) -> Path:
-    """A post, below an armature 100 times as large, whose mesh nodes have three targets; a clip turns a joint and moves the weights."""
-    post = Post(build=False)
-    armature = post.node(name="armature", scale=[100.0, 100.0, 100.0])
-    post.chain(armature)
-    for joint in post.joints:
-        post.json["nodes"][joint]["translation"] = [part / 100.0 for part in post.json["nodes"][joint]["translation"]]
-    binds = np.tile(np.diag([0.01, 0.01, 0.01, 1.0]), (3, 1, 1))
-    binds[:, 1, 3] = (0.0, -0.006, -0.012)
-    post.dress(binds)
-    rng = np.random.default_rng(5)
-    offsets = rng.normal(0.0, 0.1, (3, *post.positions.shape))
-    offsets[1, :16] = 0.0  # moves the head alone
-    offsets[2] = 0.0
-    mesh = post.json["meshes"][0]
-    mesh["primitives"][0]["targets"] = [{"POSITION": post.accessor(part)} for part in offsets]
-    mesh |= {"weights": REST, "extras": {"targetNames": NAMES}}
-    nodes = [post.body, *(post.node(name=f"body {i}", mesh=0, skin=0, weights=[0.0, 1.0, 0.0]) for i in range(1, bodies))]
-    times = np.arange(FRAMES) / FPS
-    channels = [(post.joints[1], "rotation", times, [turn("x", 60.0 * t) for t in times], "LINEAR")]
-    if moved:
-        channels.append((nodes[0], "weights", times, waves(), "LINEAR"))
-    post.animation(channels, name="nod")
-    return post.save(folder / "post.glb")
 
 
 def deformed(file: UsdFile, code: float) -> list[np.ndarray]:
