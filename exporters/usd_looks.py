@@ -106,8 +106,8 @@ class Looks:
             writer.connect("Normal", texture, {"normal": "rgb"})
         if surface.occlusion_map is not None:
             s = surface.occlusion_strength
-            factor, offset = (s, s, s, 1.0), None if s == 1.0 else (1.0 - s, 1.0 - s, 1.0 - s, 0.0)
-            texture = _Texture(surface.occlusion_map, self._file(surface.occlusion_map, f"{name}_occlusion"), _RAW, factor, offset)
+            lifted = None if s == 1.0 else (1.0 - s, 1.0 - s, 1.0 - s, 0.0)
+            texture = _Texture(surface.occlusion_map, self._file(surface.occlusion_map, f"{name}_occlusion"), _RAW, (s, s, s, 1.0), lifted)
             writer.connect("Occlusion", texture, {"occlusion": "r"})
 
     def _file(self, picture: Picture, name: str) -> str:
