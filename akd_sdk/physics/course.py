@@ -10,10 +10,11 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from akd_sdk.bodies import Articulation
-from akd_sdk.gait import find_contacts
+from akd_sdk.gait import estimate_travel, find_contacts
 from akd_sdk.gait.contacts import LOW_LEGS
-from akd_sdk.gait.feet import contact_paths, leg_length
-from akd_sdk.gait.stance import is_made
+from akd_sdk.gait.feet import contact_paths, feet_of, leg_length
+from akd_sdk.gait.stance import fit_cycle, is_made
+from akd_sdk.gait.travel import in_place_world
 from akd_sdk.kinematics import rest_turns, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.physics.coordinates import Coordinates
@@ -38,6 +39,7 @@ class Course:
         limbs: their names.
         dt: seconds a step.
         loop: whether it is a cycle.
+        stride: seconds of a stride, of the whole where there is no gait.
     """
 
     values: Array
@@ -47,6 +49,7 @@ class Course:
     limbs: tuple[str, ...]
     dt: float
     loop: bool
+    stride: float
 
     @property
     def steps(self) -> int:
@@ -81,7 +84,8 @@ def course_of(rig: Rig, coordinates: Coordinates, motion: Motion, dt: float) -> 
     exact = motion.duration / steps if motion.frames > 1 else dt
     values, rates, accelerations = _sampled(frames, motion, steps)
     nearest = np.round(np.arange(steps + 1) * exact * motion.fps).astype(np.int64)
-    return Course(values, rates, accelerations, feet[np.minimum(nearest, motion.frames - 1)], limbs, exact, motion.loop)
+    planted = feet[np.minimum(nearest, motion.frames - 1)]
+    return Course(values, rates, accelerations, planted, limbs, exact, motion.loop, stride_seconds(rig, motion))
 
 
 def _sampled(frames: Array, motion: Motion, steps: int) -> tuple[Array, Array, Array]:
@@ -105,6 +109,13 @@ def _sampled(frames: Array, motion: Motion, steps: int) -> tuple[Array, Array, A
     accelerations[1:-1] = (smooth[2:] - 2.0 * smooth[1:-1] + smooth[:-2]) / dt**2
     own = slice(margin, margin + steps + 1)
     return smooth[own], rates[own], accelerations[own]
+
+
+def stride_seconds(rig: Rig, motion: Motion) -> float:
+    """Seconds of a stride, of the whole motion where it has no gait."""
+    still = in_place_world(rig, motion, estimate_travel(rig, motion))
+    fitted = fit_cycle(rig, motion, still, feet_of(rig))
+    return motion.duration if fitted is None else 1.0 / fitted.frequency
 
 
 def moved_on(values: Array, cycle: Array, times: int) -> Array:

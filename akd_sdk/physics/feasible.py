@@ -21,8 +21,8 @@ from akd_sdk.rig import Rig
 Array = NDArray[np.float64]
 
 ROUNDS = 6
-HIGHEST_HZ = 6.0
-"""Of the change."""
+HARMONICS, LEAST_HZ, HIGHEST_HZ = 4.0, 6.0, 8.0
+"""Of the stride that the change has, and frequencies up to which it goes at least and at most."""
 MISSED = 0.05
 """A wrench of so many body weights (times pelvis height) that the ground cannot give costs as much as a change by the two below."""
 SHIFT_LEGS, TURN_RAD = 0.03, 0.04
@@ -48,7 +48,8 @@ def feasible(rig: Rig, coordinates: Coordinates, motion: Motion, course: Course,
 def _basis(share: Array, course: Course) -> tuple[Array, Array]:
     """Basis functions (n, k) at shares of the course, and their second derivatives a second squared: periodic for a loop."""
     seconds = course.steps * course.dt
-    highest = max(1, min(int(HIGHEST_HZ * seconds * (1.0 if course.loop else 2.0)), course.steps // 8))
+    highest_hz = min(max(HARMONICS / max(course.stride, 1e-9), LEAST_HZ), HIGHEST_HZ)
+    highest = max(1, min(int(highest_hz * seconds * (1.0 if course.loop else 2.0)), course.steps // 8))
     rates = (2.0 if course.loop else 1.0) * np.pi * np.arange(1, highest + 1)
     angles = np.outer(share, rates)
     waves = [np.cos(angles), np.sin(angles)] if course.loop else [np.cos(angles)]

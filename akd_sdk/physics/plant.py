@@ -21,7 +21,7 @@ ROOT_HZ, ROOT_TURN_HZ = 1.0, 4.0
 """Frequency of the bounded springs that help the root, on the body's mass and about its moment; critically damped."""
 CONTACT_S = 0.005
 """Time constant of the ground, seconds: stiff; never under two time steps."""
-HOLD = 20.0
+HOLD = 4.0
 """How much stiffer friction is than the ground: soles that stand creep, the less the more (MuJoCo's impratio)."""
 LEAST_FRICTION = 0.01
 """As slippery as none."""

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.gait import estimate_travel
-from akd_sdk.gait.feet import feet_of
-from akd_sdk.gait.stance import fit_cycle
-from akd_sdk.gait.travel import in_place_world
-from akd_sdk.motion import Motion
 from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.physics.course import Course, moved_on, turned
-from akd_sdk.rig import Rig
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -61,14 +55,14 @@ class Reference:
         return steps % self.course.steps if self.cycles else steps
 
 
-def lay_out(coordinates: Coordinates, course: Course, stride_s: float) -> Reference:
+def lay_out(coordinates: Coordinates, course: Course) -> Reference:
     """A loop run for at least `SHORTEST_RUN_S` after a lead-in of a stride; a clip as it is."""
     flying = np.asarray(~course.planted.any(axis=1))
     if not course.loop:
         return Reference(coordinates, course, course.values, course.rates, flying, 0, 0)
     count = course.steps
     cycles = int(np.ceil(SHORTEST_RUN_S / (count * course.dt) - 1e-9))
-    lead = min(count, round(stride_s / course.dt))
+    lead = min(count, round(course.stride / course.dt))
     turn = float(course.values[-1, 3] - course.values[0, 3])
     values, rates = [], []
     for lap in range(-1, cycles):
@@ -82,10 +76,3 @@ def lay_out(coordinates: Coordinates, course: Course, stride_s: float) -> Refere
     last[:, [0, 2]] = turned(last[:, [0, 2]], (cycles - 1) * turn)
     flight = np.concatenate([flying[count - lead : count], np.tile(flying[:count], cycles), flying[-1:]])
     return Reference(coordinates, course, np.concatenate(values), np.concatenate([*rates, last]), flight, lead, cycles)
-
-
-def stride_seconds(rig: Rig, motion: Motion) -> float:
-    """Seconds of a stride, of the whole motion where it has no gait."""
-    still = in_place_world(rig, motion, estimate_travel(rig, motion))
-    fitted = fit_cycle(rig, motion, still, feet_of(rig))
-    return motion.duration if fitted is None else 1.0 / fitted.frequency

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +25,8 @@ SLIP = 0.3
 """Pelvis heights a second that soles may slip, mean over their stances: a centimetre in a thirtieth of a second at human size."""
 MISSTEP = 0.5
 """Share of their swing by which feet may miss their paths under the body."""
+FIRM = 0.5
+"""Share of that slip with which no other stiffness is tried."""
 FAR_ASTRAY, FAR_MISSTEP = 0.25, 0.8
 """Shares beyond which a motion that stays up is another motion."""
 REMEDY = "lock its feet first, ask for a slower motion, or leave physics out"
@@ -91,8 +94,22 @@ def attempt(simulation: Simulation, caps: tuple[float, float], stiffness: float)
 
 def unaided(simulation: Simulation) -> Attempt:
     """The attempt without any help that stays up longest."""
-    tried = [attempt(simulation, CAPS[0], stiffness) for stiffness in STIFFNESSES]
-    return max(tried, key=lambda a: np.inf if a.fall is None else a.fall)
+    return max(_tried(simulation, CAPS[0], STIFFNESSES), key=lasting)
+
+
+def lasting(found: Attempt) -> float:
+    """Steps for which it stays up, infinite where it does not fall."""
+    return np.inf if found.fall is None else found.fall
+
+
+def _tried(simulation: Simulation, caps: tuple[float, float], order: Sequence[float]) -> list[Attempt]:
+    """Attempts with stiffnesses in an order, until one leaves little to be wished for."""
+    tried = []
+    for stiffness in order:
+        tried.append(attempt(simulation, caps, stiffness))
+        if tried[-1].works and tried[-1].slip <= FIRM * SLIP:
+            break
+    return tried
 
 
 def judged(simulation: Simulation, run: Run, stiffness: float) -> Attempt:
@@ -123,20 +140,20 @@ def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback
     Raises PhysicsError where none stands.
     """
     standing: list[Attempt] = []
-    alone = attempt(simulation, CAPS[0], STIFFNESSES[0])
     levels = CAPS if allowed else CAPS[:1]
+    order: tuple[float, ...] = STIFFNESSES
     for i, caps in enumerate(levels):
         progress(Progress("tracking", i / len(levels), f"help of {np.sqrt(3.0) * caps[0]:.2f} body weights" if i else "without help"))
-        done = [alone] if i == 0 else []
-        tried = [*done, *(attempt(simulation, caps, stiffness) for stiffness in STIFFNESSES[len(done) :])]
+        tried = _tried(simulation, caps, order)
         if i == 0:
-            alone = max(tried, key=lambda a: np.inf if a.fall is None else a.fall)
+            alone = max(tried, key=lasting)
         working = [a for a in tried if a.works]
         if working:
             best = min(working, key=lambda a: a.badness)
             check_finite(simulation.reference, best.run)
             return best, alone
         standing += [a for a in tried if a.stands]
+        order = tuple(a.stiffness for a in sorted(tried, key=lambda a: (-lasting(a), a.badness)))
     near = [a for a in standing if not a.far]
     if near:
         best = min(near, key=lambda a: a.badness)

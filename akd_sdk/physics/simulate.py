@@ -89,15 +89,30 @@ class Simulation:
         pieces, bounds = [], []
         for a, b, flies in _pieces(self.reference.flight[first + 1 : first + 1 + steps]):
             stands = np.zeros(len(states), dtype=np.bool_) if flies else self._soles.touch(states)
-            made = np.empty((len(states), b - a, states.shape[1]))
-            for chosen, bound in ((stands, caps), (~stands, (0.0, 0.0))):
-                if chosen.any():
-                    self.plant.allow(*bound)
-                    made[chosen] = self.step(states[chosen], controls[chosen, a:b])
+            made, allowed = self._piece(states, controls[:, a:b], stands, caps)
             pieces.append(made)
-            bounds.append(np.repeat(np.where(stands[:, None, None], np.array(caps), 0.0), b - a, axis=1))
+            bounds.append(allowed)
             states = made[:, -1]
         return np.concatenate(pieces, axis=1), np.concatenate(bounds, axis=1)
+
+    def _piece(self, states: Array, controls: Array, stands: Bools, caps: tuple[float, float]) -> tuple[Array, Array]:
+        """As `helped`, with help for runs that stand; those that leave the ground are gone through again by halves."""
+        steps = controls.shape[1]
+        made, allowed = np.empty((len(states), steps, states.shape[1])), np.zeros((len(states), steps, 2))
+        allowed[stands] = caps
+        for chosen, bound in ((stands, caps), (~stands, (0.0, 0.0))):
+            if chosen.any():
+                self.plant.allow(*bound)
+                made[chosen] = self.step(states[chosen], controls[chosen])
+        if steps > SHORTEST_PIECE and stands.any():
+            left = stands.copy()
+            left[stands] = ~self._soles.touch(made[stands, -1])
+            if left.any():
+                half = steps // 2
+                begun, first = self._piece(states[left], controls[left, :half], np.ones(int(left.sum()), dtype=np.bool_), caps)
+                ended, second = self._piece(begun[:, -1], controls[left, half:], self._soles.touch(begun[:, -1]), caps)
+                made[left], allowed[left] = np.concatenate([begun, ended], axis=1), np.concatenate([first, second], axis=1)
+        return made, allowed
 
     def start(self) -> Array:
         """The first coordinates, lifted until no body is under the ground: it would be shot out."""
@@ -144,8 +159,8 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-LONGEST_PIECE, HELPED_PIECE = 240, 10
-"""Steps between looks at whether the body has fallen, and, while it is helped, at whether it touches the ground."""
+LONGEST_PIECE, HELPED_PIECE, SHORTEST_PIECE = 240, 10, 2
+"""Steps between looks at whether the body has fallen, and, while it is helped, at whether it touches the ground; fewest as it leaves."""
 
 
 def _pieces(flight: Bools) -> list[tuple[int, int, bool]]:

@@ -12,6 +12,8 @@ from akd_sdk.physics.reference import Reference
 Array = NDArray[np.float64]
 
 RATE = 60.0
+GAIT = 0.9
+"""Share of a clip up to which its stride is one."""
 LEAST_SWING = 0.05
 """Pelvis heights: feet that swing by less are measured by it."""
 
@@ -19,16 +21,17 @@ LEAST_SWING = 0.05
 def misstep(reference: Reference, values: Array, first: int, last: int) -> float:
     """Largest deviation of a foot's path under the body from the reference's, both about their means, as a share of its swing (rms).
 
-    What does not loop may land from its flights a little sooner or later: its feet count while one of them should stand.
+    Of gaits alone, 0 of others: a jump may land sooner or later and be no other motion.
 
     values: (steps + 1, coordinates) of a run; first, last: steps between which is looked.
     """
+    if reference.course.stride >= GAIT * reference.course.steps * reference.dt and not reference.cycles:
+        return 0.0
     every = max(1, round(1.0 / (RATE * reference.dt)))
     steps = np.arange(first, last + 1, every)
     made, meant = (_paths(reference, rows[steps]) for rows in (values, reference.values))
     swing = np.sqrt(((meant - meant.mean(axis=0)) ** 2).sum(axis=-1).mean(axis=0))
-    counts = np.full(len(steps), True) if reference.cycles or reference.flight[steps].all() else ~reference.flight[steps]
-    away = (made - meant)[counts]
+    away = made - meant
     missed = np.sqrt(((away - away.mean(axis=0)) ** 2).sum(axis=-1).mean(axis=0))
     least = LEAST_SWING * reference.coordinates.articulation.root_height
     return float((missed / np.maximum(swing, least)).max(initial=0.0))

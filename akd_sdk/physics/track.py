@@ -17,17 +17,17 @@ from akd_sdk.gait.ground import move_world
 from akd_sdk.kinematics import motion_from_world, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.physics import engine
-from akd_sdk.physics.coordinates import Coordinates
-from akd_sdk.physics.course import body_turns, course_of
+from akd_sdk.physics.coordinates import ROOT, Coordinates
+from akd_sdk.physics.course import Course, body_turns, course_of
 from akd_sdk.physics.feasible import feasible
 from akd_sdk.physics.flights import RETIMED, ballistic
-from akd_sdk.physics.loads import Loads, loads_of, torques
+from akd_sdk.physics.loads import Loads, carried, loads_of, torques
 from akd_sdk.physics.loops import closed
 from akd_sdk.physics.options import TrackOptions
 from akd_sdk.physics.plant import Plant, build
 from akd_sdk.physics.rebuild import motion_of
 from akd_sdk.physics.recording import record_of
-from akd_sdk.physics.reference import Reference, lay_out, stride_seconds
+from akd_sdk.physics.reference import Reference, lay_out
 from akd_sdk.physics.sampling import sampled_best
 from akd_sdk.physics.search import Attempt, least_help, unaided
 from akd_sdk.physics.simulate import Simulation
@@ -41,8 +41,9 @@ Array = NDArray[np.float64]
 DT_S = 1.0 / 480.0
 HELD_BACK = 0.8
 """Share of the friction that is planned with: what asks for all of it slips."""
-PASSES = 2
-"""How often the course is made feasible: legs that are put back move the balance a little."""
+PASSES, MISSING, WORSE = 4, 0.01, 1.1
+"""How often the course is made feasible at most, legs that are put back move the balance; the mean wrench that the ground cannot give, body
+weights and body weights times pelvis height, below which it is; and how much more than the least so far ends it."""
 
 
 @dataclass(frozen=True)
@@ -152,15 +153,27 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
         motion, notes = timed, (RETIMED,)
         course = course_of(rig, coordinates, motion, DT_S)
     plant = build(coordinates, course.dt, options.friction, course.values)
-    able = motion
-    for _ in range(PASSES):
-        loads = loads_of(plant, course, rig.leg_length, HELD_BACK * options.friction)
-        able = feasible(rig, coordinates, able, course, loads)
-        course = course_of(rig, coordinates, able, DT_S)
+    able, course, loads = _carriable(rig, plant, motion, course, HELD_BACK * options.friction)
     plant.set_limits(course.values)
-    loads = loads_of(plant, course, rig.leg_length, HELD_BACK * options.friction)
-    reference = lay_out(coordinates, course, stride_seconds(rig, motion))
+    reference = lay_out(coordinates, course)
     return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference), options.device), able, notes)
+
+
+def _carriable(rig: Rig, plant: Plant, motion: Motion, course: Course, friction: float) -> tuple[Motion, Course, Loads]:
+    """The motion made feasible until the ground can give nearly all that it asks for, or less of it than before; its course and loads."""
+    coordinates = plant.coordinates
+    loads = loads_of(plant, course, rig.leg_length, friction)
+    best, least = (motion, course, loads), np.inf
+    for _ in range(PASSES):
+        motion = feasible(rig, coordinates, motion, course, loads)
+        course = course_of(rig, coordinates, motion, DT_S)
+        loads = loads_of(plant, course, rig.leg_length, friction)
+        missing = float(np.linalg.norm(carried(loads, loads.needed[:, :ROOT])[1], axis=1).mean())
+        if missing < least:
+            best, least = (motion, course, loads), missing
+        if least < MISSING or missing > WORSE * least:
+            break
+    return best
 
 
 def _efforts(loads: Loads, reference: Reference) -> Array:

@@ -7,7 +7,8 @@ import pytest
 from steps import jumping
 
 from akd_sdk.physics import TrackOptions
-from akd_sdk.physics.reference import SHORTEST_RUN_S, stride_seconds
+from akd_sdk.physics.course import stride_seconds
+from akd_sdk.physics.reference import SHORTEST_RUN_S
 from akd_sdk.physics.track import Prepared, prepare
 from akd_sdk.rig import Rig
 
