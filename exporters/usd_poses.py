@@ -82,8 +82,10 @@ def kept_poses(rig: Rig, clip: Clip, bounds: Bounds) -> Poses:
     dense = all_poses(clip)
     judge = _Judge(rig, clip, dense, bounds)
     kept = [0]
+    guess = 2
     while kept[-1] < dense.dense - 1:
-        kept.append(_farthest(judge, kept[-1], dense.dense - 1))
+        kept.append(_farthest(judge, kept[-1], dense.dense - 1, guess))
+        guess = kept[-1] - kept[-2]
     chosen = np.array(kept)
     measured = judge.measure(chosen)
     if measured.worst_m is not None and measured.worst_m > bounds.tolerance_m:
@@ -140,10 +142,10 @@ class _Judge:
         frames = grid(clip)
         fine = np.arange(FINER * (len(frames) - 1) + 1) / (FINER * clip.fps)
         self._times = np.unique(np.concatenate([fine[fine <= clip.duration], frames]))
-        truths = {"slerp": clip.sample(self._times), "nlerp": self._play(np.arange(dense.dense), self._times, "nlerp")}
-        worlds = {player: world_from_local(clip.skeleton, truths[player]) for player in bounds.players}
-        self._points = {player: self._shell(world) for player, world in worlds.items()}
-        self._feet = {player: contact_paths(rig, world) for player, world in worlds.items()}
+        every = np.arange(dense.dense)
+        truths = [clip.sample(self._times) if player == "slerp" else self._play(every, self._times, player) for player in bounds.players]
+        world = np.stack([world_from_local(clip.skeleton, truth) for truth in truths])
+        self._points, self._feet = self._shell(world), self._contacts(world)
         self._planted = _planted(rig, clip, self._times)
 
     def allows(self, a: int, b: int) -> bool:
@@ -152,36 +154,39 @@ class _Judge:
         if 2.0 * np.arccos(np.clip(np.abs(np.sum(turns[0] * turns[1], axis=-1)), 0.0, 1.0)).max() > WIDEST_RAD:
             return False
         start, end = np.searchsorted(self._times, self._dense.times[[a, b]])
-        span = slice(int(start), int(end) + 1)
-        for player in self._bounds.players:
-            errors, feet = self._errors(np.array([a, b]), span, player)
-            if errors.max() > self._bounds.tolerance_m:
-                return False
-            if self._bounds.feet_tolerance_m is not None and feet.max(initial=0.0) > self._bounds.feet_tolerance_m:
-                return False
-        return True
+        errors, feet = self._errors(np.array([a, b]), slice(int(start), int(end) + 1))
+        limit = self._bounds.feet_tolerance_m
+        return bool(errors.max() <= self._bounds.tolerance_m and (limit is None or feet.max(initial=0.0) <= limit))
 
     def measure(self, kept: NDArray[np.int64]) -> Poses:
         """The poses that are kept, with the error of the whole clip."""
-        dense, worst, feet_worst = self._dense, (-1.0, -1, 0.0), 0.0
-        for player in self._bounds.players:
-            errors, feet = self._errors(kept, slice(None), player)
-            at, joint = np.unravel_index(int(errors.argmax()), errors.shape)
-            worst = max(worst, (float(errors[at, joint]), int(joint), float(self._times[at])))
-            feet_worst = max(feet_worst, float(feet.max(initial=0.0)))
+        dense = self._dense
+        errors, feet = self._errors(kept, slice(None))
+        _, at, joint = np.unravel_index(int(errors.argmax()), errors.shape)
         local = Transforms(dense.local.translations[kept], quat_continuous(dense.local.rotations[kept]), dense.local.scales[kept])
-        return Poses(dense.times[kept], local, dense.dense, *worst, feet_worst if self._planted.any() else None)
+        feet_worst = float(feet.max()) if feet.size else None
+        return Poses(dense.times[kept], local, dense.dense, float(errors.max()), int(joint), float(self._times[at]), feet_worst)
 
-    def _errors(self, kept: NDArray[np.int64], span: slice, player: Player) -> tuple[Array, Array]:
-        """(times, joints) largest errors of a joint's points, and those of contact points that are planted, metres at human size."""
-        world = world_from_local(self._rig.skeleton, self._play(kept, self._times[span], player))
-        away = np.linalg.norm(self._shell(world) - self._points[player][span], axis=-1).max(axis=-1)
+    def _errors(self, kept: NDArray[np.int64], span: slice) -> tuple[Array, Array]:
+        """(players, times, joints) largest errors of a joint's points, and those of contact points that are planted; human size."""
+        times = self._times[span]
+        plays = [self._play(kept, times, player) for player in self._bounds.players]
+        parts = ((play.translations for play in plays), (play.rotations for play in plays), (play.scales for play in plays))
+        together = Transforms(*(np.concatenate(list(part)) for part in parts))  # one pass: small arrays cost their overhead
+        world = world_from_local(self._rig.skeleton, together)
+        world = world.reshape(len(plays), len(times), *world.shape[1:])
+        away = np.sqrt(np.square(self._shell(world) - self._points[:, span]).sum(axis=-1).max(axis=-1))
         planted = self._planted[span]
-        feet = np.linalg.norm(contact_paths(self._rig, world) - self._feet[player][span], axis=-1)[planted] * self._rig.human_scale
-        return away, feet
+        if not planted.any():
+            return away, np.zeros(0)
+        return away, np.linalg.norm(self._contacts(world) - self._feet[:, span], axis=-1)[:, planted] * self._rig.human_scale
+
+    def _contacts(self, world: Array) -> Array:
+        """World paths of the contact points, (players, times, points, 3)."""
+        return np.stack([contact_paths(self._rig, each) for each in world])
 
     def _shell(self, world: Array) -> Array:
-        """Three points around each joint, (times, joints, 3, 3) metres at human size."""
+        """Three points around each joint, (..., joints, 3, 3) metres at human size."""
         axes = world[..., :3, :3].swapaxes(-1, -2)
         lengths = np.linalg.norm(axes, axis=-1, keepdims=True)
         return np.asarray(world[..., None, :3, 3] * self._rig.human_scale + SHELL_M * axes / np.maximum(lengths, 1e-30))
@@ -219,21 +224,18 @@ def _planted(rig: Rig, clip: Clip, times: Array) -> Bools:
     return np.asarray(clip.contacts[below] & clip.contacts[above])
 
 
-def _farthest(judge: _Judge, start: int, last: int) -> int:
-    """The last pose up to which those after `start` can go: by steps twice as wide until one fails, then halved between."""
-    good, step = start + 1, 2
-    while good < last:
-        tried = min(start + step, last)
-        if not judge.allows(start, tried):
-            break
-        good, step = tried, 2 * step
-    else:
-        return good
-    bad = tried
+def _farthest(judge: _Judge, start: int, last: int, guess: int) -> int:
+    """The last pose up to which those after `start` can go, looked for about `guess` poses on: in steps twice as wide each, then halves."""
+    good, bad, step = start + 1, last + 1, 1
+    tried = min(start + guess, last)
     while bad - good > 1:
-        middle = (good + bad) // 2
-        if judge.allows(start, middle):
-            good = middle
+        if tried <= good or judge.allows(start, tried):
+            good = max(good, tried)
+            tried = good + step
         else:
-            bad = middle
+            bad = tried
+            tried = bad - step
+        step *= 2
+        if not good < tried < bad:
+            tried = (good + bad) // 2
     return good
