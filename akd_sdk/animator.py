@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -15,7 +15,8 @@ import akd_sdk
 from akd_sdk import reporting
 from akd_sdk.distill import Distilled, DistillOptions, distill
 from akd_sdk.errors import AkdError, BackendError, PhysicsError, RigError
-from akd_sdk.exporters import Clip, export
+from akd_sdk.exporters import ExportOptions, deliver, load_profile
+from akd_sdk.exporters.options import Reduction
 from akd_sdk.gait import MotionMetrics, find_contacts, lock_feet, measure, set_down, travel_of_root, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
@@ -24,7 +25,7 @@ from akd_sdk.priors import Prior, Prompt, VideoPrior, load_prior
 from akd_sdk.progress import Progress, ProgressCallback, between, ignore
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
-from akd_sdk.schemas import AnimateOptions, Report
+from akd_sdk.schemas import AnimateOptions, ExportedFile, Report
 from akd_sdk.sheet import contact_sheet, save_plot, save_preview, save_sheet, track_plot
 from akd_sdk.views.rig_tokens import tokens_of
 
@@ -72,6 +73,7 @@ class Animator:
         self._height = height
         self._report: Report | None = None
         self._tracked: Tracked | None = None
+        self._exported: ExportedFile | None = None
         self.checkpoint: Path | None = None
         self._watch = _Stopwatch()
 
@@ -280,21 +282,59 @@ class Animator:
             self.checkpoint.unlink(missing_ok=True)
             self.checkpoint = None
 
-    def export(self, motion: Motion, path: str | PathLike[str], *, root_mode: str = "hips", force: bool = False) -> Path:
-        """Write a motion; the suffix chooses the format (.glb, .usda, .usdc, .usd, .usdz, .bvh).
+    def export(
+        self,
+        motion: Motion | Sequence[Motion],
+        path: str | PathLike[str],
+        *,
+        profile: str | None = None,
+        root_mode: str | None = None,
+        add_root: bool = False,
+        all_joints: bool = False,
+        clip_only: bool = False,
+        reduction: Reduction = "fast",
+        tolerance: float | None = None,
+        feet_tolerance: float | None = None,
+        fps: float | None = None,
+        t_pose: bool = False,
+        force: bool = False,
+        progress: ProgressCallback = ignore,
+    ) -> Path:
+        """Write a motion, or several where the format holds several; the suffix chooses the format (.glb, .usda, .usdc, .usd, .usdz, .bvh).
+        What is in the file is told by `exported` afterwards, and by the report.
 
         Args:
             motion: of this character.
             path: what to write.
-            root_mode: "hips" leaves the travel over the ground on the pelvis, "in_place" takes it out.
+            profile: an engine, "godot", "unity", "unreal", "omniverse", "isaac", "blender", "web", or a .json of one's own.
+            root_mode: travel stays on the pelvis ("hips"), goes to a root above ("root"), is taken out ("in_place"); None: the profile's.
+            add_root: add a root bone where the file has none.
+            all_joints, clip_only: joints that do not move get channels, too; the motion without the mesh.
+            reduction: "none" (a key a frame), "fast", or "best": a longer search for fewer bytes.
+            tolerance, feet_tolerance: how far reduced keys and planted feet may stray, metres at human size; None: 1 and 0.2 mm.
+            fps, t_pose: of formats that hold frames, None: the motion's own; whether a BVH's zero pose is a T pose.
             force: replace what is there.
+            progress: told how far the reduction is.
 
         Raises:
-            ExportError: an unknown format, a file that exists (without `force`), a folder that cannot be written.
+            ExportError: unknown formats or profiles, options that a format cannot do, a file that exists (unless forced), a full disk.
         """
+        engine = None if profile is None else load_profile(profile)
+        options = ExportOptions(engine, clip_only, all_joints, add_root, fps, t_pose, reduction, tolerance, feet_tolerance)
         with self._written("exporting") as files:
-            files.append(export(self.rig, Clip.from_motion(self.rig, motion, root_mode), Path(path), force=force))
-        return files[0]
+            made = deliver(self.rig, motion, path, root_mode=root_mode, force=force, options=options, progress=progress)
+            files.append(made.path)
+        self._exported = made.facts
+        if self._report is not None:
+            self._report = self._report.model_copy(update={"exports": (*self._report.exports, made.facts)})
+        return made.path
+
+    @property
+    def exported(self) -> ExportedFile:
+        """What the last export wrote: clips, keys, errors, names, and what there is to do in the engine."""
+        if self._exported is None:
+            raise AkdError("nothing was exported yet", hint="call export first")
+        return self._exported
 
     def sheet(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from akd_sdk.schemas.base import Schema
+from akd_sdk.schemas.exports import ExportedFile
 from akd_sdk.schemas.metrics import Metrics
 from akd_sdk.schemas.tracking import Tracking
 
@@ -196,6 +197,7 @@ class Report(Schema):
         physics: how the motion was tracked, with metrics of its own; None where nobody asked for it.
         versions: of akd-sdk, Python and the libraries that shape the result.
         files: what was written.
+        exports: what is in those of them that hold clips.
         seconds: wall time by stage.
     """
 
@@ -214,6 +216,7 @@ class Report(Schema):
     physics: Tracking | None = None
     versions: dict[str, str]
     files: tuple[OutputFile, ...] = ()
+    exports: tuple[ExportedFile, ...] = ()
     seconds: dict[str, float]
 
     @property

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from akd_sdk.schemas.base import Schema
+from akd_sdk.schemas.exports import ExportedFile
 from akd_sdk.schemas.metrics import Metrics
 from akd_sdk.schemas.report import OutputFile
 
 
 class Conversion(Schema):
-    """A file written by `akd convert` or `akd sheet`: from which source, which clips."""
+    """A file written by `akd convert` or `akd sheet`: from which source, which clips; of clips also what is in it."""
 
     source: str
     clips: tuple[str, ...]
     file: OutputFile
+    exported: ExportedFile | None = None
 
 
 class ClipMetrics(Schema):

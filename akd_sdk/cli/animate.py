@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from akd_sdk.cli.arguments import PHYSICS, Effort, File, Force, Formats, Friction, Height, Json, Seed
-from akd_sdk.cli.outputs import listing, output_stem, suffixes_of, together
+from akd_sdk.cli.arguments import PHYSICS, Effort, File, Force, Friction, Height, Json, Seed
+from akd_sdk.cli.exporting import (
+    AddRoot,
+    AllJoints,
+    ClipOnly,
+    FeetTolerance,
+    Formats,
+    ProfileName,
+    Reduction,
+    RootMode,
+    Tolerance,
+    export_options,
+    lines,
+    moved,
+    suffixes_for,
+)
+from akd_sdk.cli.outputs import listing, output_stem, together
 from akd_sdk.cli.terminal import progress_bar, say, say_json, warn
 from akd_sdk.errors import AkdError
 from akd_sdk.progress import Progress, ProgressCallback, between
@@ -43,7 +58,7 @@ def animate(
     loop: Annotated[bool, typer.Option("--loop/--no-loop", help="Make it repeat without a seam.")] = False,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
     seed: Seed = 0,
-    formats: Formats = "glb",
+    formats: Formats = None,
     prior: Annotated[
         str, typer.Option(help="Who knows what the sentence means: mini, here and on any CPU, or a video model: cogvideox, ltx, wan.")
     ] = "mini",
@@ -65,6 +80,14 @@ def animate(
     ] = True,
     effort: Effort = "default",
     friction: Friction = 0.8,
+    profile: ProfileName = None,
+    root_mode: RootMode = None,
+    add_root: AddRoot = False,
+    all_joints: AllJoints = False,
+    clip_only: ClipOnly = False,
+    reduction: Reduction = "fast",
+    tolerance: Tolerance = None,
+    feet_tolerance: FeetTolerance = None,
     mode: Annotated[
         str | None,
         typer.Option(
@@ -108,7 +131,10 @@ def animate(
 
     A report and a contact sheet come with it. Nothing is written until all is done. Ctrl-C leaves a checkpoint that --resume takes up.
     """
-    suffixes = suffixes_of(formats)
+    suffixes = suffixes_for(formats, profile)
+    bounds = {"reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance}
+    written_as: dict[str, Any] = {"profile": profile, "add_root": add_root, "all_joints": all_joints, "clip_only": clip_only, **bounds}
+    export_options(written_as, root_mode)
     from akd_sdk.animator import Animator, clip_name
     from akd_sdk.distill import DistillOptions, PixelOptions
     from akd_sdk.physics import TrackOptions
@@ -133,9 +159,11 @@ def animate(
         made = animator.animate(
             prompt, seconds=seconds, loop=loop, fps=fps, name=name, how=how, guidance=guidance, resume=resume, keep=True, progress=making
         )
+        place = _Place(files, work, {**written_as, "root_mode": root_mode})
         motion = animator.track(made, effort=effort, friction=friction, strict=False, progress=tracking) if physics else made
-        _write(animator, motion, made if physics and _is_tracked(animator.report) else None, _Place(files, work), writing)
-        report = animator.report.model_copy(update={"files": listing(work, output)})
+        _write(animator, motion, made if physics and _is_tracked(animator.report) else None, place, writing)
+        exports = moved(animator.report.exports, output)
+        report = animator.report.model_copy(update={"files": listing(work, output), "exports": exports})
         (work / files.report).write_text(report.to_json(), encoding="utf-8")
     _say(report, output / files.report, json)
 
@@ -157,6 +185,8 @@ def _say(report: Report, path: Path, json: bool) -> None:
     say(report.summary())
     for written in (*(written.path for written in report.files), path):
         say(f"wrote {written}")
+    for line in lines(report.exports):
+        say(line)
     if failed:
         say(failed)
 
@@ -201,10 +231,11 @@ class _Files:
 
 @dataclass(frozen=True)
 class _Place:
-    """Files, and the folder that they are written in first."""
+    """Files, the folder that they are written in first, and the keyword arguments of `Animator.export`."""
 
     files: _Files
     work: Path
+    export: Mapping[str, Any]
 
 
 def _write(animator: Animator, motion: Motion, before: Motion | None, place: _Place, progress: ProgressCallback) -> None:
@@ -213,7 +244,7 @@ def _write(animator: Animator, motion: Motion, before: Motion | None, place: _Pl
     count = len(files.clips) + len(files.pictures)
     for done, clip in enumerate(files.clips):
         progress(Progress("writing", done / count, clip))
-        animator.export(motion, work / clip)
+        animator.export(motion, work / clip, **place.export)
     for done, picture in enumerate(files.pictures, start=len(files.clips)):
         progress(Progress("writing", done / count, picture))
         if picture.endswith(".gif"):

@@ -17,7 +17,6 @@ Height = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Formats = Annotated[str, typer.Option("--formats", help="Of the results, with commas: glb, usda, usdc, usdz, bvh.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Another seed, another take.")]
 PHYSICS: Final = "Physics"
 """Panel of the help."""

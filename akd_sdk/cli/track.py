@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from akd_sdk.cli.arguments import PHYSICS, Clip, Effort, File, Force, Formats, Friction, Height, Json, Seed
+from akd_sdk.cli.arguments import PHYSICS, Clip, Effort, File, Force, Friction, Height, Json, Seed
+from akd_sdk.cli.exporting import (
+    AddRoot,
+    AllJoints,
+    ClipOnly,
+    FeetTolerance,
+    Formats,
+    ProfileName,
+    Reduction,
+    RootMode,
+    Tolerance,
+    export_options,
+    lines,
+    moved,
+    suffixes_for,
+)
 from akd_sdk.cli.metrics import cells
-from akd_sdk.cli.outputs import listing, output_stem, suffixes_of, together
+from akd_sdk.cli.outputs import listing, output_stem, together
 from akd_sdk.cli.terminal import progress_bar, results, say, say_json, table, warn
 from akd_sdk.errors import AkdError, ExportError, PhysicsError
 from akd_sdk.progress import Progress, between
@@ -30,7 +45,7 @@ def track(
     file: File,
     clip: Clip = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the results.")] = Path("out"),
-    formats: Formats = "glb",
+    formats: Formats = None,
     name: Annotated[str | None, typer.Option(help="Name of the new clip; else the clip's with _tracked.", show_default=False)] = None,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw feet, help, balance over time.", show_default=False)] = None,
     sheet: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw a contact sheet, before and after.", show_default=False)] = None,
@@ -48,6 +63,14 @@ def track(
     lock: Annotated[
         bool, typer.Option("--lock/--no-lock", help="First hold the feet on the ground and let it travel.", rich_help_panel=PHYSICS)
     ] = True,
+    profile: ProfileName = None,
+    root_mode: RootMode = None,
+    add_root: AddRoot = False,
+    all_joints: AllJoints = False,
+    clip_only: ClipOnly = False,
+    reduction: Reduction = "fast",
+    tolerance: Tolerance = None,
+    feet_tolerance: FeetTolerance = None,
     seed: Seed = 0,
     height: Height = None,
     force: Force = False,
@@ -57,7 +80,10 @@ def track(
 
     Where it would fall, its pelvis gets the least help that keeps it up, and a report says how much. What cannot be tracked is refused.
     """
-    suffixes = suffixes_of(formats)
+    suffixes = suffixes_for(formats, profile)
+    bounds = {"reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance}
+    written_as: dict[str, Any] = {"profile": profile, "add_root": add_root, "all_joints": all_joints, "clip_only": clip_only, **bounds}
+    export_options(written_as, root_mode)
     from akd_sdk.animator import Animator
     from akd_sdk.cli.clips import single
     from akd_sdk.physics import TrackOptions
@@ -81,13 +107,13 @@ def track(
             )
         bar(Progress("writing", TRACKING_SHARE))
         for clip_name in names[:-1]:
-            animator.export(motion, work / clip_name)
+            animator.export(motion, work / clip_name, root_mode=root_mode, **written_as)
         if plot is not None:
             animator.plot(drafts[plot])
         if sheet is not None:
             animator.sheet(motion, drafts[sheet], before=held)
         written = (*listing(work, output), *(found for path, draft in drafts.items() for found in listing(draft.parent, path.parent)))
-        report = animator.report.model_copy(update={"files": written})
+        report = animator.report.model_copy(update={"files": written, "exports": moved(animator.report.exports, output)})
         (work / names[-1]).write_text(report.to_json(), encoding="utf-8")
         bar(Progress("writing", 1.0))
     _say(report, output / names[-1], json)
@@ -136,3 +162,5 @@ def _say(report: Report, path: Path, json: bool) -> None:
         results().print(table(("", *(title for title, _ in cells(found.before))), rows))
     for written in (*(written.path for written in report.files), path):
         say(f"wrote {written}")
+    for line in lines(report.exports):
+        say(line)
