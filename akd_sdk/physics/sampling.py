@@ -26,8 +26,9 @@ HELP_WORTH, ANY_WORTH = 30.0, 4.0
 TELL_SHARE = 0.01
 """Of a budget that passes between two reports."""
 GOOD_SLIP = 0.6 * SLIP
-SLIP_WORTH, OPEN_WORTH = 2.0, 2.0
-"""Badness of slip beyond that, as a share of it, and of ends of a cycle that are apart by more than what closes, as shares of that."""
+SLIP_WORTH, OPEN_WORTH, WRONG_WORTH = 2.0, 2.0, 1.0
+"""Badness of slip beyond that, as a share of it, of ends of a cycle that are apart by more than what closes, as shares of that, and of what
+does not work."""
 INTERRUPTED = "the search for a better tracking was interrupted, this is the best until then"
 PATIENCE, WORTHWHILE = 3, 0.95
 """Rounds that may pass, once there is something with as little help, without a score this much better."""
@@ -47,7 +48,8 @@ def score(found: Attempt) -> float:
     apart = 0.0 if found.cycle is None else found.cycle.pose_deg / CLOSED_DEG + found.cycle.speed / CLOSED_SPEED
     slips = max(found.slip / GOOD_SLIP - 1.0, 0.0)
     help_used = HELP_WORTH * found.run.caps[0] + ANY_WORTH * (found.run.caps[0] > 0.0)
-    return found.badness + help_used + SLIP_WORTH * slips + OPEN_WORTH * max(apart - 1.0, 0.0)
+    wrong = WRONG_WORTH * (not found.works)
+    return found.badness + help_used + SLIP_WORTH * slips + OPEN_WORTH * max(apart - 1.0, 0.0) + wrong
 
 
 def is_good(found: Attempt) -> bool:
@@ -84,7 +86,8 @@ def sampled_best(
 
     try:
         for trying, until in _levels(best, helped):
-            if budget.share() >= until or (best is not None and (is_good(best) or best.run.caps[0] < trying[0])):
+            enough = best is not None and (is_good(best) or (best.works and best.run.caps[0] < trying[0]))
+            if enough or budget.share() >= until:
                 continue
             sampler = sampler or Sampler(simulation, seed, budget, tell)
             sampler.caps = trying
@@ -109,7 +112,7 @@ def _improvements(sampler: Sampler, best: Attempt | None, until: float) -> Itera
         before = np.inf if best is None else score(best)
         for found in sampler.round():
             farthest = max(farthest, 1.0 if found.fall is None else found.fall / len(sampler.reference.values))
-            until = max(until, ENOUGH) if found.stands else until
+            until = max(until, ENOUGH) if found.works else until
             if score(found) < (np.inf if best is None else score(best)):
                 best = found
                 yield found
@@ -118,7 +121,7 @@ def _improvements(sampler: Sampler, best: Attempt | None, until: float) -> Itera
         rounds += 1
         if farthest < HOPES[min(rounds, len(HOPES)) - 1]:
             return
-        if best is not None and best.run.caps == sampler.caps:
+        if best is not None and best.works and best.run.caps == sampler.caps:
             until = 1.0  # no more help is asked for
             idle = 0 if score(best) < WORTHWHILE * before else idle + 1
 
@@ -128,7 +131,7 @@ def _levels(best: Attempt | None, helped: bool) -> list[tuple[tuple[float, float
     if not helped:
         return [(CAPS[0], 1.0)]
     if best is None:  # what stands at all comes first
-        return [(CAPS[0], 0.5), (CAPS[2], 0.65), (CAPS[4], 1.0)]
+        return [(CAPS[0], 0.5), (CAPS[3], 0.85), (CAPS[5], 1.0)]
     most = CAPS.index(best.run.caps)
     return [(CAPS[0], 0.6), (CAPS[max(most // 3, 1)], 0.8), (CAPS[max(2 * most // 3, 1)], 1.0)]
 

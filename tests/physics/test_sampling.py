@@ -229,7 +229,7 @@ def test_progress_says_what_is_tried_and_help_is_tried_last(ready: Prepared, fou
     known = replace(found, run=replace(found.run, caps=CAPS[-1]), slip=0.3)
     for name in ("RUNS", "FIRST_SAMPLES", "LEAST_SAMPLES"):
         monkeypatch.setattr(sampler_module, name, 4)
-    monkeypatch.setattr(sampling, "SECONDS", 0.25)
+    monkeypatch.setattr(sampling, "SECONDS", 0.7)
     monkeypatch.setattr(sampling, "score", lambda attempt: -1.0 if attempt is known else 0.0)
     told: list[Progress] = []
     assert sampled_best(ready.simulation, known, (0, None, True), told.append).best is known
