@@ -17,6 +17,9 @@ from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.exporters.registry import exporter_of
 from akd_sdk.exporters.root_bone import with_root_bone
 from akd_sdk.exporters.root_modes import bones_of, root_joint
+from akd_sdk.exporters.usd_animation import told_poses
+from akd_sdk.formats.usd import SUFFIXES as USD_SUFFIXES
+from akd_sdk.formats.usd import identifiers
 from akd_sdk.motion import Motion
 from akd_sdk.progress import ProgressCallback, between, ignore
 from akd_sdk.rig import Rig
@@ -144,7 +147,8 @@ def _delivered(
         bytes=written.stat().st_size,
         profile=None if options.profile is None else options.profile.name,
         clips=tuple(
-            _facts(rig, clip, kept, written.suffix, options) for clip, kept in zip(prepared.clips, prepared.reductions, strict=True)
+            _with_poses(_facts(rig, clip, kept, written.suffix, options), written, options)
+            for clip, kept in zip(prepared.clips, prepared.reductions, strict=True)
         ),
         renamed=dict(prepared.renamed),
         import_fps=prepared.import_fps,
@@ -168,12 +172,15 @@ def prepare(rig: Rig, clips: Sequence[Clip], suffix: str, options: ExportOptions
             made, rate = on_import_grid(made)
             notes += [f"{a.name}: {a.fps:g} frames a second became {b.fps:g}" for a, b in zip(clips, made, strict=True) if a.fps != b.fps]
             import_fps = float(rate)
-            notes.append(f"import at {rate} frames a second: set FPS to {rate} in the import dock")
+            notes.append(f"keys lie on the frames of an import at {rate} frames a second, and of no other rate")
         made = named_for_loops(made, profile.naming)
         renamed = {old.name: new.name for old, new in zip(clips, made, strict=True) if old.name != new.name}
         if suffix in KEYED:
             renamed |= _nodes_renamed(rig, profile)
         notes += _doubts(rig, made, options)
+    if suffix in USD_SUFFIXES:
+        names = rig.skeleton.names
+        renamed |= {old: new for old, new in zip(names, identifiers(names), strict=True) if old != new}
     reductions: list[ReductionReport | None] = [None] * len(made)
     if suffix in KEYED and options.reduction != "none":
         for i, clip in enumerate(made):
@@ -253,6 +260,27 @@ def _facts(rig: Rig, clip: Clip, kept: ReductionReport | None, suffix: str, opti
         worst_joint=None if kept is None else kept.joint,
         worst_time_s=None if kept is None else kept.time_s,
         feet_worst_mm=None if kept is None or kept.feet_worst_m is None else MM * kept.feet_worst_m,
+    )
+
+
+def _with_poses(facts: ExportedClip, written: Path, options: ExportOptions) -> ExportedClip:
+    """The facts with what a USD file tells of whole poses that were dropped: all tracks have the same keys."""
+    if written.suffix.lower() not in USD_SUFFIXES or options.reduction == "none":
+        return facts
+    told = told_poses(written)
+    if told is None:
+        return facts
+    feet = told.get("feet_worst_m")
+    return facts.model_copy(
+        update={
+            "keys": facts.channels * told["poses"],
+            "keys_before": facts.channels * told["poses_dense"],
+            "worst_mm": MM * told["worst_m"],
+            "p99_mm": MM * told["p99_m"],
+            "worst_joint": told["worst_joint"],
+            "worst_time_s": told["worst_time_s"],
+            "feet_worst_mm": None if feet is None else MM * feet,
+        }
     )
 
 

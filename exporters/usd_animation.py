@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,8 +79,21 @@ def _told(clip: Clip, poses: Poses, tolerance_m: float | None) -> dict[str, Any]
     told: dict[str, Any] = {"name": clip.name, "loop": clip.loop, "root_mode": clip.root_mode, "facts": json.dumps(clip.facts())}
     if tolerance_m is not None and poses.worst_m is not None:
         told |= {"poses": len(poses.times), "poses_dense": poses.dense, "tolerance_m": tolerance_m, "worst_m": poses.worst_m}
-        told |= {"worst_joint": clip.skeleton.names[poses.joint], "worst_time_s": poses.time_s}
+        told |= {"worst_joint": clip.skeleton.names[poses.joint], "worst_time_s": poses.time_s, "p99_m": poses.p99_m}
+        if poses.feet_worst_m is not None:
+            told["feet_worst_m"] = poses.feet_worst_m
     return told
+
+
+def told_poses(path: Path) -> Mapping[str, Any] | None:
+    """What a file written with dropped poses tells of them: `poses`, `poses_dense`, `worst_m`, `p99_m`, `worst_joint`, `worst_time_s`,
+    where known `feet_worst_m`; None: every pose is in it."""
+    from pxr import Sdf
+
+    layer = Sdf.Layer.OpenAsAnonymous(str(path))
+    prims = layer.GetPrimAtPath(f"/{layer.defaultPrim}").nameChildren
+    told = (prim.customData.get("akd", {}) for prim in prims if prim.typeName == "SkelAnimation")
+    return next((found for found in told if "poses" in found), None)
 
 
 def _add_extents(stage: Usd.Stage, plan: Plan, clip: Clip) -> None:

@@ -47,7 +47,8 @@ class Poses:
         local: translations, rotations (signs continuous) and scales (poses, joints, ...) in the precision of the file.
         dense: how many poses there were.
         worst_m: the largest error of what is played, metres at human size; None where every pose is written and nobody asked.
-        joint: where that is.
+        p99_m: the 99th percentile of errors over joints and times.
+        joint: where the largest is.
         time_s: when that is.
         feet_worst_m: the largest error of a planted contact point; None where there is none, or nobody asked.
     """
@@ -56,6 +57,7 @@ class Poses:
     local: Transforms
     dense: int
     worst_m: float | None = None
+    p99_m: float | None = None
     joint: int = -1
     time_s: float = 0.0
     feet_worst_m: float | None = None
@@ -165,7 +167,8 @@ class _Judge:
         _, at, joint = np.unravel_index(int(errors.argmax()), errors.shape)
         local = Transforms(dense.local.translations[kept], quat_continuous(dense.local.rotations[kept]), dense.local.scales[kept])
         feet_worst = float(feet.max()) if feet.size else None
-        return Poses(dense.times[kept], local, dense.dense, float(errors.max()), int(joint), float(self._times[at]), feet_worst)
+        found = float(errors.max()), float(np.percentile(errors.max(axis=0), 99.0)), int(joint), float(self._times[at])
+        return Poses(dense.times[kept], local, dense.dense, *found, feet_worst)
 
     def _errors(self, kept: NDArray[np.int64], span: slice) -> tuple[Array, Array]:
         """(players, times, joints) largest errors of a joint's points, and those of contact points that are planted; human size."""
