@@ -40,6 +40,8 @@ class Core:
     group: wp.array(dtype=wp.int32)
     pinned: wp.array(dtype=wp.int32, ndim=2)
     coarse: wp.array(dtype=wp.int32)
+    bits: wp.array(dtype=wp.int32)
+    steps: wp.array(dtype=wp.float64)
     value: wp.array(dtype=wp.vec4d, ndim=2)
     backup: wp.array(dtype=wp.vec4d, ndim=2)
     left: wp.array(dtype=wp.int32, ndim=2)

@@ -9,10 +9,12 @@ from akd_sdk.exporters.reduction.kernel_core import (
     ONE,
     SHORTS,
     TINY,
+    TWO,
     ZERO,
     Core,
     as_quat,
     column,
+    dot4,
     place_below,
     play,
     share,
@@ -195,11 +197,51 @@ def settle(core: Core, m: wp.int32, g: wp.int32, low: wp.int32, high: wp.int32):
 
 
 @wp.func
+def largest(v: wp.vec4d):
+    """Which component of a quaternion is the largest."""
+    which = wp.int32(0)
+    for i in range(1, 4):
+        if wp.abs(v[i]) > wp.abs(v[which]):
+            which = i
+    return which
+
+
+@wp.func
+def whole(x: wp.float64):
+    """The nearest whole number, halves away from zero."""
+    return wp.sign(x) * wp.floor(wp.abs(x) + HALF)
+
+
+@wp.func
+def filtered(v: wp.vec4d, bits: wp.int32):
+    """What meshopt's QUATERNION filter gives back of a unit quaternion with so many bits: int16, the largest component from the others."""
+    top = largest(v)
+    steps = wp.float64((1 << (bits - 1)) - 1)
+    size = wp.sqrt(TWO)
+    if v[top] < ZERO:
+        size = -size
+    out = wp.vec4d()
+    left = SHORTS * SHORTS
+    for i in range(1, 4):
+        k = (top + i) % 4
+        x = whole(wp.clamp(v[k] * size, -ONE, ONE) * steps) * (SHORTS / wp.sqrt(TWO) / steps)
+        left = left - x * x
+        out[k] = whole(x) / SHORTS
+    out[top] = whole(wp.sqrt(wp.max(left, ZERO))) / SHORTS
+    if dot4(out, v) < ZERO:
+        out = -out
+    return out
+
+
+@wp.func
 def rounded(core: Core, m: wp.int32, v: wp.vec4d):
-    """What a file gives back of a value: int16 rotations where the track is stored so, float32 else; not normalised."""
+    """What a file gives back of a value, not normalised: rotations by meshopt's filter with the track's bits, as int16 or as float32,
+    vectors as multiples of the track's step or as float32."""
     out = v
     if core.path[m] == 1:
-        if core.coarse[m] != 0:
+        if core.bits[m] != 0:
+            out = filtered(filtered(v, core.bits[m]), core.bits[m])  # the second time what is read back stays as it is
+        elif core.coarse[m] != 0:
             for i in range(4):
                 out[i] = wp.clamp(wp.floor(v[i] * SHORTS + HALF), -SHORTS, SHORTS) / SHORTS
         else:
@@ -207,10 +249,13 @@ def rounded(core: Core, m: wp.int32, v: wp.vec4d):
                 out[i] = wp.float64(wp.float32(v[i]))
     else:
         for i in range(3):
-            unit = wp.float64(1.0)
+            unit = ONE
             if core.path[m] == 0:
                 unit = core.unit
-            out[i] = wp.float64(wp.float32(v[i] / unit)) * unit
+            if core.steps[m] > ZERO:
+                out[i] = whole(v[i] / unit / core.steps[m]) * core.steps[m] * unit
+            else:
+                out[i] = wp.float64(wp.float32(v[i] / unit)) * unit
     return out
 
 

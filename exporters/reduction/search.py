@@ -186,21 +186,27 @@ def reduce(rig: Rig, clip: Clip, options: ReductionOptions = DEFAULT, *, progres
     search = Search(rig, grid, options, kernels(progress))
     found = search.best(progress)
     whole = clip_of(rig, grid, search.work, list(dense_keys(search.work)), frozenset())
-    measured = found.measured
-    report = ReductionReport(
-        keys_before=sum(len(track.times) for track in clip.tracks),
-        keys=sum(len(track.times) for track in found.clip.tracks),
-        bytes=found.size,
-        json_bytes=found.bytes[1],
-        dense_bytes=sum(bytes_of(rig, whole)),
+    dense = sum(bytes_of(rig, whole))
+    return Reduced(found.clip, report_of(clip, search.work, found.measured, found.clip, found.bytes, dense, found.form))
+
+
+def report_of(
+    before: Clip, work: Work, measured: Measured, made: Clip, size: tuple[int, int], dense_bytes: int, form: str
+) -> ReductionReport:
+    """The report on a clip made of another; `size`: bytes of accessors and of JSON."""
+    return ReductionReport(
+        keys_before=sum(len(track.times) for track in before.tracks),
+        keys=sum(len(track.times) for track in made.tracks),
+        bytes=sum(size),
+        json_bytes=size[1],
+        dense_bytes=dense_bytes,
         worst_m=measured.worst,
         p99_m=measured.p99,
-        joint=search.work.names[measured.joint],
+        joint=work.names[measured.joint],
         time_s=measured.time,
         feet_worst_m=measured.feet,
-        form=found.form,
+        form=form,
     )
-    return Reduced(found.clip, report)
 
 
 def on_grid(clip: Clip, fps: float) -> Clip:

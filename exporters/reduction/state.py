@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -92,6 +93,10 @@ class State:
         for g, group in enumerate(groups):
             self.left[g], self.right[g] = spread(group.knots, frames)
             self.group[[self.row[i] for i in group.lines]] = g
+        self.bits = np.zeros(count, dtype=np.int32)
+        """Bits of meshopt's QUATERNION filter by track, 0: int16 or float32."""
+        self.steps = np.zeros(count)
+        """Step of translations (in the file's unit) and scales by track, 0: float32."""
         self.pinned = np.zeros((count, frames), dtype=np.int32)
         for group in plan.groups:
             for i in group.lines:
@@ -115,6 +120,8 @@ class State:
             "joint": indices([line.joint for line in lines] or [0]),
             "path": indices([PATHS.index(line.path) for line in lines] or [0]),
             "coarse": indices([int(i in self.plan.short) for i in self.tracks] or [0]),
+            "bits": shared(self.bits),
+            "steps": shared(self.steps),
             "group": shared(self.group),
             "pinned": shared(self.pinned),
             "value": shared(self.value, "vec4d"),
@@ -208,19 +215,23 @@ class State:
         groups = [Group(list(group.lines), self.knots(g)) for g, group in enumerate(self.plan.groups)]
         return Plan(groups, dict(self.plan.constants), list(self.plan.dropped), dict(self.plan.held), self.plan.short)
 
-    def keys(self) -> list[Keys | None]:
-        """What a file gives back of each line; None: no track."""
+    def raw_keys(self) -> list[Keys | None]:
+        """Keys of each line as they are, before any file rounds them; None: no track."""
         work = self.stage.work
         out: list[Keys | None] = [None] * len(work.lines)
         for m, i in enumerate(self.tracks):
             knots = self.knots(int(self.group[m]))
-            out[i] = Keys(knots, self._stored(i, self.value[m, knots]))
+            out[i] = Keys(knots, self.value[m, knots, : work.lines[i].values.shape[1]].copy())
         for i, knots in self.plan.held.items():
-            out[i] = Keys(knots, self._stored(i, work.lines[i].values[knots]), held=True)
+            out[i] = Keys(knots, work.lines[i].values[knots], held=True)
         return out
+
+    def keys(self) -> list[Keys | None]:
+        """What a file gives back of each line; None: no track."""
+        return [None if key is None else replace(key, values=self._stored(i, key.values)) for i, key in enumerate(self.raw_keys())]
 
     def _stored(self, i: int, values: Array) -> Array:
         line = self.stage.work.lines[i]
         if not line.turns:
-            return as_float32(values[:, :3], self.stage.work.unit if line.path == "translation" else 1.0)
+            return as_float32(values, self.stage.work.unit if line.path == "translation" else 1.0)
         return as_int16(values) if i in self.plan.short else as_float32(values)
