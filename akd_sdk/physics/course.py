@@ -10,6 +10,7 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from akd_sdk.bodies import Articulation
+from akd_sdk.bodies.coordinates import Coordinates
 from akd_sdk.gait import estimate_travel, find_contacts
 from akd_sdk.gait.contacts import LOW_LEGS
 from akd_sdk.gait.feet import contact_paths, feet_of, leg_length
@@ -17,7 +18,6 @@ from akd_sdk.gait.stance import fit_cycle, is_made
 from akd_sdk.gait.travel import in_place_world
 from akd_sdk.kinematics import rest_turns, world_from_motion
 from akd_sdk.motion import Motion
-from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.rig import Rig
 from akd_sdk.rotations import nearest_rotation
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from akd_sdk.bodies.coordinates import ROOT, Coordinates
 from akd_sdk.gait import lock_feet
 from akd_sdk.motion import Motion
-from akd_sdk.physics.coordinates import ROOT, Coordinates
 from akd_sdk.physics.course import Course, body_turns
 from akd_sdk.physics.loads import EFFORT, Loads, carried
 from akd_sdk.physics.rebuild import motion_of

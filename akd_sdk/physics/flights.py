@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from akd_sdk.bodies.coordinates import Coordinates
 from akd_sdk.motion import Motion
-from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.physics.course import Course
 from akd_sdk.rotations import slerp
 

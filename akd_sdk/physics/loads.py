@@ -18,8 +18,8 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import nnls
 
 from akd_sdk.bodies import Shape
+from akd_sdk.bodies.coordinates import ROOT
 from akd_sdk.physics import engine
-from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.course import Course
 from akd_sdk.physics.plant import Plant
 

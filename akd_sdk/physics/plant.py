@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from akd_sdk.bodies import Shape
+from akd_sdk.bodies.coordinates import ROOT, Coordinates, hinge_frames
+from akd_sdk.bodies.hinge_limits import hinge_limits
 from akd_sdk.errors import PhysicsError
 from akd_sdk.physics import engine
-from akd_sdk.physics.coordinates import ROOT, Coordinates, hinge_frames
-from akd_sdk.physics.limits import hinge_limits
 
 Array = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from akd_sdk.bodies.coordinates import Coordinates
 from akd_sdk.kinematics import motion_from_world, world_from_motion
 from akd_sdk.motion import Motion
-from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.rig import Rig
 
 Array = NDArray[np.float64]

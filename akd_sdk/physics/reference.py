@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.physics.coordinates import Coordinates
+from akd_sdk.bodies.coordinates import Coordinates
 from akd_sdk.physics.course import Course, moved_on, turned
 
 Array = NDArray[np.float64]

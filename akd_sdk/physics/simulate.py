@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from akd_sdk.bodies.coordinates import ROOT
 from akd_sdk.errors import PhysicsError
 from akd_sdk.physics import engine
-from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.plant import Plant
 from akd_sdk.physics.reference import Reference
 from akd_sdk.physics.touch import Soles

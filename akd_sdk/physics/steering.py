@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.bodies import Articulation
+from akd_sdk.bodies.coordinates import ROOT, Coordinates
 from akd_sdk.physics import engine
-from akd_sdk.physics.coordinates import ROOT, Coordinates
 from akd_sdk.physics.course import turned
 from akd_sdk.physics.loads import corners
 from akd_sdk.physics.simulate import Simulation

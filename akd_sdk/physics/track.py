@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akd_sdk.bodies import Articulation, articulate
+from akd_sdk.bodies.coordinates import ROOT, Coordinates
 from akd_sdk.errors import PhysicsError
 from akd_sdk.gait import find_contacts, measure, travel_of_root, with_travel
 from akd_sdk.gait.contacts import LOW_LEGS, ground_height
@@ -17,7 +18,6 @@ from akd_sdk.gait.ground import move_world
 from akd_sdk.kinematics import motion_from_world, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.physics import engine
-from akd_sdk.physics.coordinates import ROOT, Coordinates
 from akd_sdk.physics.course import Course, body_turns, course_of
 from akd_sdk.physics.feasible import feasible
 from akd_sdk.physics.flights import RETIMED, ballistic

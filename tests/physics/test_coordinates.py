@@ -12,9 +12,9 @@ from steps import stepping
 from turned_glb import turned_glb
 
 from akd_sdk.bodies import Articulation, articulate
+from akd_sdk.bodies.coordinates import ROOT, Coordinates
 from akd_sdk.kinematics import world_from_motion
 from akd_sdk.motion import Motion
-from akd_sdk.physics.coordinates import ROOT, Coordinates
 from akd_sdk.physics.course import body_turns
 from akd_sdk.physics.track import Prepared
 from akd_sdk.readers import open_rig

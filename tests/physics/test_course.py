@@ -8,8 +8,8 @@ from scipy.interpolate import CubicSpline
 from steps import jumping
 
 from akd_sdk.bodies import articulate
+from akd_sdk.bodies.coordinates import Coordinates
 from akd_sdk.motion import Motion
-from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.physics.course import Course, body_turns, course_of, moved_on, turned
 from akd_sdk.rig import Rig
 

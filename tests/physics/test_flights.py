@@ -7,9 +7,9 @@ import pytest
 from steps import jumping, standing, stepping
 
 from akd_sdk.bodies import articulate
+from akd_sdk.bodies.coordinates import Coordinates
 from akd_sdk.motion import Motion
 from akd_sdk.physics import track
-from akd_sdk.physics.coordinates import Coordinates
 from akd_sdk.physics.course import body_turns, course_of
 from akd_sdk.physics.flights import GRAVITY, RETIMED, ballistic, flights_of, retimed
 from akd_sdk.physics.track import DT_S

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from akd_sdk.physics.coordinates import Coordinates
-from akd_sdk.physics.limits import SLACK_RAD, hinge_limits
+from akd_sdk.bodies.coordinates import Coordinates
+from akd_sdk.bodies.hinge_limits import SLACK_RAD, hinge_limits
 from akd_sdk.physics.track import Prepared
 
 pytestmark = pytest.mark.xdist_group("physics")

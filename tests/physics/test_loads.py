@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from akd_sdk.physics.coordinates import ROOT
+from akd_sdk.bodies.coordinates import ROOT
 from akd_sdk.physics.loads import carried, corners, loads_of, torques
 from akd_sdk.physics.simulate import Simulation
 from akd_sdk.physics.track import Prepared

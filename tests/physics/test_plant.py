@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from steps import walking
 
+from akd_sdk.bodies.coordinates import ROOT
 from akd_sdk.motion import Motion
 from akd_sdk.physics import TrackOptions
-from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.options import HIGHEST_FRICTION
 from akd_sdk.physics.simulate import first_fall
 from akd_sdk.physics.track import Prepared, prepare

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from steps import stepping
 
+from akd_sdk.bodies.coordinates import ROOT
 from akd_sdk.errors import PhysicsError
 from akd_sdk.physics import sampler as sampler_module
 from akd_sdk.physics import sampling, track
-from akd_sdk.physics.coordinates import ROOT
 from akd_sdk.physics.course import turned
 from akd_sdk.physics.options import TrackOptions
 from akd_sdk.physics.responses import feedbacks, transitions

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from akd_sdk.physics.coordinates import Coordinates
+from akd_sdk.bodies.coordinates import Coordinates
 
 Array = NDArray[np.float64]
 

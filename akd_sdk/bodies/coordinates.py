@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from akd_sdk.bodies import Articulation
+from akd_sdk.bodies.articulation import Articulation
 
 Array = NDArray[np.float64]
 
