@@ -19,6 +19,8 @@ from akd_sdk.schemas import (
     Character,
     ClipFacts,
     Distillation,
+    ExportedClip,
+    ExportedFile,
     Filming,
     GaitFit,
     HelpUsed,
@@ -110,6 +112,8 @@ SCHEMAS = (
     Filming,
     Tracking,
     HelpUsed,
+    ExportedFile,
+    ExportedClip,
 )
 
 

@@ -27,6 +27,7 @@ from akd_sdk.cli.exporting import (
     export_options,
     lines,
     moved,
+    notes,
     suffixes_for,
 )
 from akd_sdk.cli.outputs import listing, output_stem, together
@@ -183,10 +184,12 @@ def _say(report: Report, path: Path, json: bool) -> None:
     for warning in report.warnings:
         warn(warning)
     say(report.summary())
-    for written in (*(written.path for written in report.files), path):
-        say(f"wrote {written}")
     for line in lines(report.exports):
         say(line)
+    for written in (*(written.path for written in report.files), path):
+        say(f"wrote {written}")
+    for note in notes(report.exports):
+        say(note)
     if failed:
         say(failed)
 

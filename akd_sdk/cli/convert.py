@@ -20,6 +20,7 @@ from akd_sdk.cli.exporting import (
     Tolerance,
     export_options,
     lines,
+    notes,
 )
 from akd_sdk.cli.outputs import claim
 from akd_sdk.cli.terminal import progress_bar, say, say_json
@@ -70,5 +71,5 @@ def convert(
         say_json(Conversion(source=str(file), clips=names, file=file_written, exported=made.facts))
         return
     say(f"{made.path}: {', '.join(names)}")
-    for line in lines([made.facts]):
+    for line in (*lines([made.facts]), *notes([made.facts])):
         say(line)

@@ -111,7 +111,7 @@ def moved(files: Sequence[ExportedFile], folder: Path) -> tuple[ExportedFile, ..
 
 
 def lines(files: Sequence[ExportedFile]) -> list[str]:
-    """What to say of exported files: keys and errors of each clip, new names, and last what the user has to do."""
+    """What to say of exported files: keys and errors of each clip, and new names."""
     said = []
     for file in files:
         name = Path(file.path).name
@@ -120,4 +120,11 @@ def lines(files: Sequence[ExportedFile]) -> list[str]:
             far = "" if clip.worst_mm is None else f", at worst {clip.worst_mm:.2f} mm off ({clip.worst_joint}, {clip.worst_time_s:.2f} s)"
             said.append(f"{name}: {clip.name}: {clip.channels} channels, {clip.keys}{saved} keys{far}")
         said += [f"{name}: {old} is called {new}" for old, new in file.renamed.items()]
-    return said + [f"{Path(file.path).name}: {note}" for file in files for note in file.notes]
+    return said
+
+
+def notes(files: Sequence[ExportedFile]) -> list[str]:
+    """What the user has to know or do, the rate to set at import last of all."""
+    said = dict.fromkeys(f"{Path(file.path).name}: {note}" for file in files for note in file.notes)
+    rates = [f"{Path(file.path).name}: set FPS to {file.import_fps:g} in the import dock" for file in files if file.import_fps is not None]
+    return [*said, *rates]

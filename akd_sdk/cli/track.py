@@ -23,6 +23,7 @@ from akd_sdk.cli.exporting import (
     export_options,
     lines,
     moved,
+    notes,
     suffixes_for,
 )
 from akd_sdk.cli.metrics import cells
@@ -160,7 +161,9 @@ def _say(report: Report, path: Path, json: bool) -> None:
     if found is not None and found.before is not None and found.after is not None:
         rows = [(name, *(cell for _, cell in cells(measured))) for name, measured in (("before", found.before), ("after", found.after))]
         results().print(table(("", *(title for title, _ in cells(found.before))), rows))
-    for written in (*(written.path for written in report.files), path):
-        say(f"wrote {written}")
     for line in lines(report.exports):
         say(line)
+    for written in (*(written.path for written in report.files), path):
+        say(f"wrote {written}")
+    for note in notes(report.exports):
+        say(note)

@@ -45,7 +45,7 @@ def test_convert_for_godot_says_which_rate_to_set(capsys: pytest.CaptureFixture[
     assert main(["convert", "man.glb", "out.glb", "--profile", "godot", "--clip-only"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "out.glb: walk-loop"
-    assert out[-1] == "out.glb: import at 24 frames a second: set FPS to 24 in the import dock"
+    assert out[-1] == "out.glb: set FPS to 24 in the import dock"
     assert any("walk is called walk-loop" in line for line in out)
     (animation,) = nodes_of("out.glb")["animations"]
     assert animation["name"] == "walk-loop"

@@ -45,7 +45,7 @@ def test_godot_gets_its_loop_mark_a_root_and_the_rate_to_set(rig: Rig, tmp_path:
     made = deliver(rig, walk(rig, 24.0, 25), tmp_path / "a.glb", options=options)
     facts = made.facts
     assert (facts.profile, facts.import_fps) == ("godot", 24.0)
-    assert "import at 24 frames a second: set FPS to 24 in the import dock" in facts.notes
+    assert "keys lie on the frames of an import at 24 frames a second, and of no other rate" in facts.notes
     assert facts.renamed == {"walk": "walk-loop"}
     (clip,) = facts.clips
     assert (clip.name, clip.root_mode, clip.root_joint) == ("walk-loop", "root", "biped")
