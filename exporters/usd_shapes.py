@@ -108,18 +108,30 @@ def add_shapes(mesh: UsdGeom.Mesh, skin: Skin, bind_map: Array, shapes: Shapes) 
     if skin.morphs is None or not len(skin.morphs):
         return
     stage, path, names = mesh.GetPrim().GetStage(), mesh.GetPath(), shapes.channels[skin.node]
-    targets = []
-    for name, offsets in zip(names, skin.morphs @ bind_map[:3, :3].T, strict=True):
+    targets, normals = [], _normal_offsets(skin, bind_map)
+    for number, (name, offsets) in enumerate(zip(names, skin.morphs @ bind_map[:3, :3].T, strict=True)):
         shape: UsdSkel.BlendShape = UsdSkel.BlendShape.Define(stage, path.AppendChild(name))
         sizes = np.abs(offsets).max(axis=-1, initial=0.0)
-        moved = np.flatnonzero(sizes > UNMOVED * sizes.max(initial=0.0))
+        turned = np.zeros(len(sizes)) if normals is None else np.abs(normals[number]).max(axis=-1, initial=0.0)
+        moved = np.flatnonzero((sizes > UNMOVED * sizes.max(initial=0.0)) | (turned > UNMOVED))
         moved = moved if len(moved) else np.zeros(1, dtype=np.int64)  # a shape without offsets is dropped by readers
         shape.CreateOffsetsAttr(float3(offsets[moved]))
+        if normals is not None:
+            shape.CreateNormalOffsetsAttr(float3(normals[number, moved]))
         shape.CreatePointIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(moved, dtype=np.int32)))
         targets.append(shape.GetPath())
     binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
     binding.CreateBlendShapesAttr(list(names))
     binding.CreateBlendShapeTargetsRel().SetTargets(targets)
+
+
+def _normal_offsets(skin: Skin, bind_map: Array) -> Array | None:
+    """(targets, n, 3) what shapes add to the mesh's unit normals, which `add_mesh` brought into metres and to length 1."""
+    if skin.morph_normals is None or skin.normals is None:
+        return None
+    inverse = np.linalg.inv(bind_map[:3, :3])
+    lengths = np.linalg.norm(skin.normals @ inverse, axis=-1, keepdims=True)
+    return np.asarray(skin.morph_normals @ inverse / np.where(lengths > 0.0, lengths, 1.0))
 
 
 def kept_weights(weights: Array, reach_m: Array, tolerance_m: float) -> NDArray[np.int64]:

@@ -51,6 +51,7 @@ class Skin:
         material: for pictures.
         colours: (n, 4) linear vertex colours or None.
         morphs: (targets, n, 3) position offsets or None.
+        morph_normals: (targets, n, 3) what is added to the normals with them, or None.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Skin:
     material: Material
     colours: Array | None = None
     morphs: Array | None = None
+    morph_normals: Array | None = None
 
     def at_rest(self, rest_world: Array) -> Array:
         """(n, 3) world positions of the vertices, metres, for joint transforms (joints, 4, 4)."""

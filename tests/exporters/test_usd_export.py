@@ -216,3 +216,32 @@ def test_scales_that_half_precision_cannot_hold_are_refused(rig: Rig, tmp_path: 
     with pytest.raises(ExportError, match=r"a\.usda: scales beyond 65504"):
         export(rig, Clip.from_motion(rig, motion.with_(scales=motion.scales * 1e5)), tmp_path / "a.usda")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdz"])
+def test_names_that_would_meet_are_kept_apart(textured: Rig, suffix: str, tmp_path: Path) -> None:
+    """Meshes called like the scope of materials, like the skeleton, like each other; a clip called like a mesh; materials without names."""
+    names = ["Looks", "Skeleton", "Skeleton", "骨 1", "骨 2"]
+    skins = [
+        replace(skin, name=names[i % len(names)], material=replace(skin.material, name="" if i else "Surface"))
+        for i, skin in enumerate(textured.skins)
+    ]
+    odd = replace(textured, name="狐 fox.v2", skins=tuple(skins))
+    motion = smooth_motion(odd).with_(name="Skeleton")
+    path = export(odd, Clip.from_motion(odd, motion), tmp_path / f"a{suffix}")
+    assert findings(path) == []
+    file = UsdFile(path)
+    meshes = [prim for prim in Usd.PrimRange(file.root.GetPrim()) if prim.IsA(UsdGeom.Mesh)]
+    assert len(meshes) == len(odd.skins)
+    assert all(UsdShade.MaterialBindingAPI(mesh).ComputeBoundMaterial()[0] for mesh in meshes)
+    wanted = world_from_motion(odd.skeleton, motion)[..., :3, 3]
+    np.testing.assert_allclose(file.positions(motion.times), wanted, atol=1e-4)
+
+
+def test_the_types_of_what_is_animated_are_those_of_usdskel(rig: Rig, tmp_path: Path) -> None:
+    stage = Usd.Stage.Open(str(export(rig, Clip.from_motion(rig, smooth_motion(rig)), tmp_path / "a.usda")))
+    layer = stage.GetRootLayer()
+    (animation,) = [prim for prim in stage.Traverse() if prim.IsA(UsdSkel.Animation)]
+    path = animation.GetPath()
+    kinds = {name: str(layer.GetAttributeAtPath(path.AppendProperty(name)).typeName) for name in animation.GetAuthoredPropertyNames()}
+    assert kinds == {"joints": "token[]", "translations": "float3[]", "rotations": "quatf[]", "scales": "half3[]"}

@@ -105,8 +105,10 @@ def test_weights_between_kept_frames_keep_points_within_the_tolerance(tmp_path: 
     assert (attribute.GetTimeSamples()[0], attribute.GetTimeSamples()[-1]) == (0.0, FRAMES - 1)
     skin = rig.skins[0]
     assert skin.morphs is not None
-    matrix = rig.skeleton.rest_world[0] @ skin.inverse_binds[0]
+    joint = int(skin.joints[0, 0])
+    matrix = rig.skeleton.rest_world[joint] @ skin.inverse_binds[joint]
     reach = np.linalg.norm(skin.morphs @ matrix[:3, :3].T, axis=-1).max(axis=1) * rig.human_scale
+    assert reach.max() > 0.05
     for frame in range(FRAMES):
         strays = np.abs(np.array(attribute.Get(float(frame))) - waves()[frame])
         assert strays @ reach <= 5e-3 + 1e-6
@@ -126,6 +128,24 @@ def test_weights_for_another_number_of_targets_are_refused(tmp_path: Path) -> No
     with pytest.raises(ExportError, match=r"holds weights \(25, 2\) for the 3 shapes of 25 frames"):
         export(rig, clip, tmp_path / "out" / "a.usda")
     assert not (tmp_path / "out").exists()
+
+
+def test_shapes_turn_normals_as_the_source_s_do(tmp_path: Path) -> None:
+    rig = open_rig(morphing(tmp_path, normals=True))
+    skin = rig.skins[0]
+    assert skin.morph_normals is not None
+    assert skin.normals is not None
+    file = UsdFile(export(rig, Clip.from_motion(rig, rig.clips[0]), tmp_path / "a.usda"))
+    (prim,) = [prim for prim in Usd.PrimRange(file.root.GetPrim()) if prim.IsA(UsdGeom.Mesh)]
+    base = np.array(UsdGeom.Mesh(prim).GetNormalsAttr().Get())
+    joint = int(skin.joints[0, 0])
+    linear = (rig.skeleton.rest_world[joint] @ skin.inverse_binds[joint])[:3, :3]
+    shapes = [UsdSkel.BlendShape(file.stage.GetPrimAtPath(p)) for p in UsdSkel.BindingAPI(prim).GetBlendShapeTargetsRel().GetTargets()]
+    assert not np.array(shapes[1].GetNormalOffsetsAttr().Get()).any()
+    wanted = (skin.normals + 0.5 * skin.morph_normals[0]) @ np.linalg.inv(linear)
+    found = base + 0.5 * np.array(shapes[0].GetNormalOffsetsAttr().Get())
+    directions = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (found, wanted)]
+    np.testing.assert_allclose(directions[0], directions[1], atol=1e-5)
 
 
 def test_validators_have_nothing_to_say_of_shapes(tmp_path: Path) -> None:

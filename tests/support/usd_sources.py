@@ -23,8 +23,11 @@ def waves() -> np.ndarray:
     return np.asarray(0.5 + 0.5 * np.sin(np.array([2.0, 5.0, 1.0]) * t))
 
 
-def morphing(folder: Path, *, bodies: int = 1, moved: bool = True) -> Path:
-    """A post, below an armature 100 times as large, whose mesh nodes have three targets; a clip turns a joint and moves the weights."""
+def morphing(folder: Path, *, bodies: int = 1, moved: bool = True, normals: bool = False) -> Path:
+    """A post, below an armature 100 times as large, whose mesh nodes have three targets; a clip turns a joint and moves the weights.
+
+    normals: the mesh has some, and the first target adds to them.
+    """
     post = Post(build=False)
     armature = post.node(name="armature", scale=[100.0, 100.0, 100.0])
     post.chain(armature)
@@ -39,6 +42,10 @@ def morphing(folder: Path, *, bodies: int = 1, moved: bool = True) -> Path:
     offsets[2] = 0.0
     mesh = post.json["meshes"][0]
     mesh["primitives"][0]["targets"] = [{"POSITION": post.accessor(part)} for part in offsets]
+    if normals:
+        upright = rng.normal(size=post.positions.shape)
+        mesh["primitives"][0]["attributes"]["NORMAL"] = post.accessor(upright / np.linalg.norm(upright, axis=1, keepdims=True))
+        mesh["primitives"][0]["targets"][0]["NORMAL"] = post.accessor(rng.normal(0.0, 0.2, post.positions.shape))
     mesh |= {"weights": REST, "extras": {"targetNames": NAMES}}
     nodes = [post.body, *(post.node(name=f"body {i}", mesh=0, skin=0, weights=[0.0, 1.0, 0.0]) for i in range(1, bodies))]
     times = np.arange(FRAMES) / FPS

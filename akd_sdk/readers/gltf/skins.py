@@ -57,6 +57,7 @@ def skin_of(surface: Surface, named: tuple[str, int], influences: tuple[Ints, Ar
         material=surface.material,
         colours=surface.colours,
         morphs=surface.morphs,
+        morph_normals=surface.morph_normals,
     )
 
 

@@ -63,6 +63,7 @@ class Surface:
     triangles: Ints
     colours: Array | None
     morphs: Array | None
+    morph_normals: Array | None
     material: Material
     kept: Ints
     given: int
@@ -115,6 +116,7 @@ def read_surface(reading: Reading, primitive: Json, where: str) -> Surface | Non
         triangles=renumbered[triangles],
         colours=None if colours is None else colours[kept],
         morphs=None if morphs is None else morphs[:, kept],
+        morph_normals=None if morphs is None or normals is None else _morph_normals(reading, primitive, count, where, kept),
         material=reading.materials.material(material),
         kept=kept,
         given=count,
@@ -187,6 +189,15 @@ def _morphs(reading: Reading, primitive: Json, count: int, where: str) -> Array 
                 raise ReadError(f"{here} has {len(offsets)} offsets for {count} positions")
             morphs[t] = offsets
     return morphs
+
+
+def _morph_normals(reading: Reading, primitive: Json, count: int, where: str, kept: Ints) -> Array | None:
+    """(targets, kept, 3) what each target adds to the normals; None where none does. What cannot be read is left out with a note."""
+    targets = objects(primitive, "targets", where)
+    offsets = [_attribute(reading, target, "NORMAL", ("VEC3",), count, f"morph target {t} of {where}") for t, target in enumerate(targets)]
+    if all(offset is None for offset in offsets):
+        return None
+    return np.stack([np.zeros((len(kept), 3)) if offset is None else offset[kept] for offset in offsets])
 
 
 def _triangles(reading: Reading, primitive: Json, mode: int, count: int, where: str) -> Ints:
