@@ -100,8 +100,7 @@ class Looks:
     def _shape(self, writer: _Writer, surface: Surface, name: str) -> None:
         """Bumps and hollows."""
         if surface.normal_map is not None:
-            s = surface.normal_scale
-            factor, offset = (2.0 * s, 2.0 * s, 2.0, 1.0), (-s, -s, -1.0, 0.0)
+            factor, offset = (2.0, 2.0, 2.0, 1.0), (-1.0, -1.0, -1.0, 0.0)
             texture = _Texture(surface.normal_map, self._file(surface.normal_map, f"{name}_normal"), _RAW, factor, offset)
             writer.connect("Normal", texture, {"normal": "rgb"})
         if surface.occlusion_map is not None:

@@ -48,8 +48,7 @@ class Surface:
         rough_map: roughness in green, metallic in blue.
         emission: (3,) linear RGB.
         emission_map: sRGB.
-        normal_map: tangent space.
-        normal_scale: of its x and y.
+        normal_map: tangent space, the strength of its bumps in it.
         occlusion_map: in red.
         occlusion_strength: 1 + strength * (picture - 1) of the light is left.
         alpha: whether alpha counts, and how.
@@ -65,7 +64,6 @@ class Surface:
     emission: Array | None = None
     emission_map: Picture | None = None
     normal_map: Picture | None = None
-    normal_scale: float = 1.0
     occlusion_map: Picture | None = None
     occlusion_strength: float = 1.0
     alpha: Alpha = "OPAQUE"
@@ -109,8 +107,7 @@ def _gltf_surface(material: Material, document: Document, index: int) -> Surface
         rough_map=None if dull else maps.picture(child(pbr, "metallicRoughnessTexture", where)),
         emission=numbers(item, "emissiveFactor", (0.0, 0.0, 0.0), where) * strength,
         emission_map=maps.picture(child(item, "emissiveTexture", where)),
-        normal_map=maps.picture(normal),
-        normal_scale=_number(normal, "scale", 1.0, where),
+        normal_map=maps.normals(normal),
         occlusion_map=maps.picture(occlusion),
         occlusion_strength=_number(occlusion, "strength", 1.0, where),
         alpha=alpha,
@@ -151,6 +148,21 @@ class _Maps:
         except ReadError as fault:
             log.warning("%s is written without a texture: %s", self._where, fault)
             return None
+
+    def normals(self, info: Json) -> Picture | None:
+        """A normal map; one whose bumps are weaker or stronger than it says is drawn anew: USD wants all between -1 and 1 as they are."""
+        picture, strength = self.picture(info), _number(info, "scale", 1.0, self._where)
+        if picture is None or strength == 1.0:
+            return picture
+        try:
+            pixels = texture_rgba(self._document, integer(info, "index", self._where), self._where)[..., :3]
+        except ReadError as fault:
+            log.warning("%s is written without its bumps: %s", self._where, fault)
+            return None
+        bumps = (pixels / 127.5 - 1.0) * (strength, strength, 1.0)
+        bumps /= np.maximum(np.linalg.norm(bumps, axis=-1, keepdims=True), 1e-6)
+        drawn = np.clip(np.rint((bumps + 1.0) * 127.5), 0, 255).astype(np.uint8)
+        return replace(picture, data=_png(drawn), suffix=".png")
 
 
 def picture_of(document: Document, texture: int, where: str) -> Picture:

@@ -40,7 +40,9 @@ def findings(path: Path) -> list[str]:
     """What USD's own validators say."""
     validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
     stage = Usd.Stage.Open(str(path))
-    return [f"{error.GetName()}: {error.GetMessage()}" for error in UsdValidation.ValidationContext(validators).Validate(stage)]
+    context = UsdValidation.ValidationContext(validators)
+    errors = [*context.Validate(stage), *(error for layer in stage.GetUsedLayers() for error in context.Validate(layer))]
+    return [f"{error.GetName()}: {error.GetMessage()}" for error in errors]
 
 
 @pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usd", ".usdz"])

@@ -108,6 +108,19 @@ def test_each_picture_feeds_what_it_is_of(tmp_path: Path) -> None:
     assert (normal["scale"], normal["bias"]) == (Gf.Vec4f(2, 2, 2, 1), Gf.Vec4f(-1, -1, -1, 0))
 
 
+def test_the_strength_of_bumps_is_drawn_into_their_picture(tmp_path: Path) -> None:
+    """Validators, and readers that leave out factors, want a normal map as it is."""
+    data = encoded("PNG", 0)
+    shown = Shown(dressed(tmp_path, {"normalTexture": {"index": 0, "scale": 0.5}}, [data]), tmp_path / "a.usda")
+    values, _, file = shown.picture("normal")
+    assert (values["scale"], values["bias"]) == (Gf.Vec4f(2, 2, 2, 1), Gf.Vec4f(-1, -1, -1, 0))
+    with Image.open(io.BytesIO(data)) as source, Image.open(file) as written:
+        wanted = (np.asarray(source, dtype=float)[..., :3] / 127.5 - 1.0) * [0.5, 0.5, 1.0]
+        found = np.asarray(written, dtype=float) / 127.5 - 1.0
+    np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted, axis=-1, keepdims=True), atol=1.0 / 127.0)
+    assert shown.errors() == []
+
+
 def test_a_texture_lies_where_the_source_s_does(tmp_path: Path) -> None:
     rig = dressed(tmp_path, {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}, [encoded("PNG", 0)])
     shown = Shown(rig, tmp_path / "a.usda")
