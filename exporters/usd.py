@@ -79,7 +79,7 @@ def bounds_of_options(options: ExportOptions) -> Bounds | None:
     profile = options.profile
     tolerance = options.tolerance_m or (profile.tolerance_m if profile else TOLERANCE_M)
     feet = options.feet_tolerance_m or (profile.feet_tolerance_m if profile else FEET_TOLERANCE_M)
-    return Bounds(tolerance, feet, profile.players if profile else PLAYERS)
+    return Bounds(tolerance, feet, profile.players if profile else PLAYERS, firm=options.tolerance_m is not None)
 
 
 def _write_whole(draft: Path, plan: Plan, played: tuple[Clip, Poses], options: ExportOptions) -> None:

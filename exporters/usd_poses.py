@@ -31,11 +31,20 @@ JUMP = 2.0**-7
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far what is played may stray from the clip, metres at human size, in which players; planted feet: None for no bound of theirs."""
+    """How far what is played may stray from the clip, metres at human size, in which players.
+
+    Attributes:
+        tolerance_m: of the points around joints.
+        feet_tolerance_m: of planted feet; None: no bound of their own.
+        players: each has to keep to it.
+        firm: a clip whose poses are too far off though all are written, by the half precision of moving scales, is refused; else the
+            error is only told.
+    """
 
     tolerance_m: float
     feet_tolerance_m: float | None = None
     players: tuple[Player, ...] = ("slerp",)
+    firm: bool = True
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,7 @@ def kept_poses(rig: Rig, clip: Clip, bounds: Bounds) -> Poses:
 
     The error is the largest way, at 4 times the frame rate, of three points 3 cm around any joint (at human size), between the poses
     that are kept, as decoded and interpolated by a player, and the clip; "nlerp" compares with the dense clip so played.
-    Raises ExportError: the bound cannot be met because the file's precision (scales are half floats) does not reach.
+    Raises ExportError: a firm bound cannot be met because the file's precision (scales are half floats) does not reach.
     """
     dense = all_poses(clip)
     judge = _Judge(rig, clip, dense, bounds)
@@ -90,7 +99,7 @@ def kept_poses(rig: Rig, clip: Clip, bounds: Bounds) -> Poses:
         guess = kept[-1] - kept[-2]
     chosen = np.array(kept)
     measured = judge.measure(chosen)
-    if measured.worst_m is not None and measured.worst_m > bounds.tolerance_m:
+    if bounds.firm and measured.worst_m is not None and measured.worst_m > bounds.tolerance_m:
         where = f"{clip.skeleton.names[measured.joint]} at {measured.time_s:.3f} s"
         fault = f"{1e3 * measured.worst_m:.3g} mm of error at {where} is more than {1e3 * bounds.tolerance_m:g} mm with every pose kept"
         raise ExportError(fault, clip.name, "UsdSkel's scales are half floats: allow more, or write .glb")

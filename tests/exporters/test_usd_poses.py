@@ -164,6 +164,19 @@ def test_a_tolerance_that_half_precision_does_not_allow_is_refused(rig: Rig, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_without_a_tolerance_of_one_s_own_half_precision_is_told_and_not_refused(tmp_path: Path) -> None:
+    """A character that grows to three times its size: steps of half floats there are worth more than a millimetre."""
+    rig = open_rig(SAMPLES / "biped.glb")
+    motion = smooth_motion(rig, frames=9)
+    scales = np.tile(rig.skeleton.rest.scales, (9, 1, 1))
+    scales[:, rig.skeleton.pelvis] *= np.linspace(2.0, 3.9, 9)[:, None]
+    clip = Clip.from_motion(rig, motion.with_(scales=scales))
+    worst_m = float(str(told(export(rig, clip, tmp_path / "a.usdc", options=ExportOptions(reduction="fast")))["worst_m"]))
+    assert worst_m > 1e-3
+    with pytest.raises(ExportError, match="half floats"):
+        export(rig, clip, tmp_path / "b.usdc", options=ExportOptions(reduction="fast", tolerance_m=1e-3))
+
+
 def test_the_rate_that_is_asked_for_leaves_poses_where_they_were(rig: Rig, tmp_path: Path) -> None:
     motion = smooth_motion(rig)
     path = export(rig, Clip.from_motion(rig, motion), tmp_path / "a.usdc", options=ExportOptions(fps=24.0))
