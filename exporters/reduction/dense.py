@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from akd_sdk.exporters.reduction.planning import Planner
 from akd_sdk.exporters.reduction.state import Stage, State
@@ -15,7 +16,22 @@ SHORT_STEP = 1.5e-5
 SHORT_SHARES = (0.6, 0.3, 0.15)
 """Shares of the tolerance that int16 may take of a single track before that is stored as float32, tried in turn."""
 
-Form = tuple[str, frozenset[int], list[Keys | None]]
+
+@dataclass(frozen=True)
+class Form:
+    """A dense form: what it is called, rotations stored as int16, within which share of the tolerance a track is still, and whether
+    children are set against rounded parents."""
+
+    name: str
+    short: frozenset[int]
+    still: float = STILL
+    refitted: bool = False
+
+    def keys(self, stage: Stage, planner: Planner) -> list[Keys | None]:
+        state = State(stage, planner.dense(self.short, self.still))
+        if self.refitted:
+            state.sweep(10, rounding=True)
+        return state.keys()
 
 
 def short_levers(stage: Stage, turns: frozenset[int], share: float) -> frozenset[int]:
@@ -24,19 +40,15 @@ def short_levers(stage: Stage, turns: frozenset[int], share: float) -> frozenset
     return frozenset(i for i in turns if stage.levers.weights[i].max() * SHORT_STEP <= allowed)
 
 
-def dense_forms(stage: Stage, planner: Planner, turns: frozenset[int]) -> Iterator[Form]:
+def dense_forms(stage: Stage, turns: frozenset[int]) -> Iterator[Form]:
     """Dense forms from the smallest to the exact one, which is the reference itself: int16 with each key rounded, int16 with children
     set against rounded parents, long levers in float32, all in float32."""
     if stage.options.int16:
-        state = State(stage, planner.dense(turns, STILL))
-        yield "dense int16", turns, state.keys()
-        state.sweep(10, rounding=True)
-        yield "dense int16", turns, state.keys()
+        yield Form("dense int16", turns)
+        yield Form("dense int16", turns, refitted=True)
         for some in dict.fromkeys(short_levers(stage, turns, share) for share in SHORT_SHARES):
             if some and some != turns:
-                state = State(stage, planner.dense(some, STILL))
-                state.sweep(10, rounding=True)
-                yield "dense int16", some, state.keys()
+                yield Form("dense int16", some, refitted=True)
     none: frozenset[int] = frozenset()
-    for still in (STILL, 0.0):
-        yield "dense float32", none, State(stage, planner.dense(none, still)).keys()
+    yield Form("dense float32", none)
+    yield Form("dense float32", none, still=0.0)

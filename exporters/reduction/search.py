@@ -20,7 +20,7 @@ from akd_sdk.exporters.reduction.planning import Planner
 from akd_sdk.exporters.reduction.prune import prune
 from akd_sdk.exporters.reduction.repair import repair
 from akd_sdk.exporters.reduction.state import Stage, State
-from akd_sdk.exporters.reduction.truth import Keys, Measured, dense_keys, measure
+from akd_sdk.exporters.reduction.truth import Judge, Keys, Measured, dense_keys
 from akd_sdk.exporters.reduction.turns import WIDEST, split_turns, widest_turn
 from akd_sdk.exporters.reduction.work import Work, work_of
 from akd_sdk.progress import Progress, ProgressCallback, ignore
@@ -59,6 +59,7 @@ class Effort:
     Attributes:
         factors: error budgets tried, as shares of the tolerance.
         narrowings: tries with smaller budgets for limbs that cannot be repaired.
+        repairs: rounds of keys added where the error is too large.
         passes: prune passes.
         rounds: refits that a removal may take.
         polish: rounded values are pruned once more.
@@ -66,12 +67,13 @@ class Effort:
 
     factors: tuple[float, ...]
     narrowings: int
+    repairs: int
     passes: int
     rounds: int
     polish: bool
 
 
-EFFORT = {"fast": Effort((1.3,), 2, 2, 2, False), "best": Effort((0.9, 1.3, 1.9, 2.7), 5, 6, 4, True)}
+EFFORT = {"fast": Effort((1.0,), 2, 5, 1, 2, False), "best": Effort((0.9, 1.3, 1.9, 2.7), 5, 12, 4, 3, True)}
 
 
 class Search:
@@ -84,6 +86,7 @@ class Search:
         self.levers = levers_of(self.work, tight)
         self.stage = Stage(module, self.work, self.levers, options)
         self.planner = Planner(module, self.work, self.levers, "nlerp" in options.players, options.tolerance_m)
+        self.judge = Judge(self.work, options.players)
         self.turns = frozenset(i for i, line in enumerate(self.work.lines) if line.turns)
         self.price: Price = PLAIN
 
@@ -94,7 +97,7 @@ class Search:
             state = State(self.stage, self.planner.plan(factors, short, self.price))
             state.sweep(6)
             state.sweep(8)
-            if state.errors().max() <= SLACK or (state.errors().max() < TOO_FAR and repair(state, self.price, SLACK, 12)):
+            if state.errors().max() <= SLACK or (state.errors().max() < TOO_FAR and repair(state, self.price, SLACK, effort.repairs)):
                 self.thin(state, effort, False)
                 return self.finish(state, effort)
             self._narrow(factors, state.errors())
@@ -145,7 +148,7 @@ class Search:
         size = bytes_of(self.rig, clip)
         if (best is not None and sum(size) >= best.size) or (form == REDUCED and widest_turn(self.work, keys) > WIDEST):
             return None
-        measured = measure(self.work, keys, self.options.players)
+        measured = self.judge.measure(keys)
         feet, wanted = measured.feet, self.options.feet_tolerance_m
         if measured.worst > self.options.tolerance_m or (wanted is not None and feet is not None and feet > wanted):
             return None
@@ -154,8 +157,9 @@ class Search:
     def dense(self) -> Found:
         """The smallest dense form that keeps what was asked for."""
         best: Found | None = None
-        for form, short, keys in dense_forms(self.stage, self.planner, self.turns):
-            best = self.found(keys, short, form, best) or best
+        for form in dense_forms(self.stage, self.turns):
+            if best is None or not form.refitted:
+                best = self.found(form.keys(self.stage, self.planner), form.short, form.name, best) or best
         if best is None:  # the last form is the reference itself
             raise ExportError("cannot be kept within the tolerance even as it is", self.clip.name)
         return best

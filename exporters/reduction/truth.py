@@ -17,6 +17,8 @@ Ints = NDArray[np.int32]
 FINER = 4
 """Samples in a frame at which errors are measured."""
 CHUNK = 4096
+KEPT = 1_000_000
+"""Joints times samples of which the dense clip's play is kept: about 100 MB."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +55,40 @@ def dense_keys(work: Work) -> list[Keys]:
     return [Keys(frames, line.values, line.held) for line in work.lines]
 
 
-def measure(work: Work, keys: Sequence[Keys | None], players: Sequence[Player], reference: Sequence[Keys] | None = None) -> Measured:
-    """The error of keys (None: the line is at rest) against the dense clip at four times its rate, the worst over players."""
-    whole = list(reference) if reference is not None else dense_keys(work)
-    samples = np.arange((work.frames - 1) * FINER + 1)
-    errors = np.zeros((len(samples), work.joints))
-    feet = [0.0]
-    for player in players:
-        for start in range(0, len(samples), CHUNK):
-            part = samples[start : start + CHUNK]
-            true, played = _world(work, whole, part, player), _world(work, keys, part, player)
-            np.maximum(errors[part], point_errors(true, played), out=errors[part])
-            errors[part] = np.maximum(errors[part], point_errors(true, played))
-            feet.append(_feet_error(work, true, played, part))
-    at, joint = np.unravel_index(int(errors.argmax()), errors.shape)
-    seconds = float(samples[at] / (FINER * work.fps))
-    planted = max(feet) if work.feet.any else None
-    return Measured(float(errors[at, joint]), float(np.percentile(errors, 99)), int(joint), seconds, planted)
+class Judge:
+    """Measures keys of one clip against the dense clip; how that plays is kept as long as it is small enough."""
+
+    def __init__(self, work: Work, players: Sequence[Player]) -> None:
+        self.work, self.players = work, players
+        self.samples = np.arange((work.frames - 1) * FINER + 1)
+        self._dense = dense_keys(work)
+        self._true: dict[tuple[Player, int], tuple[Array, Array]] = {}
+
+    def measure(self, keys: Sequence[Keys | None]) -> Measured:
+        """The error of keys (None: the line is at rest) at four times the clip's rate, the worst over players."""
+        work, samples = self.work, self.samples
+        errors = np.zeros((len(samples), work.joints))
+        feet = [0.0]
+        for player in self.players:
+            for start in range(0, len(samples), CHUNK):
+                part = samples[start : start + CHUNK]
+                true, played = self._reference(player, start), _world(work, keys, part, player)
+                errors[part] = np.maximum(errors[part], point_errors(true, played))
+                feet.append(_feet_error(work, true, played, part))
+        at, joint = np.unravel_index(int(errors.argmax()), errors.shape)
+        seconds = float(samples[at] / (FINER * work.fps))
+        planted = max(feet) if work.feet.any else None
+        return Measured(float(errors[at, joint]), float(np.percentile(errors, 99)), int(joint), seconds, planted)
+
+    def _reference(self, player: Player, start: int) -> tuple[Array, Array]:
+        """How the dense clip plays from a sample on, to the chunk's end."""
+        key = (player, start)
+        if key in self._true:
+            return self._true[key]
+        true = _world(self.work, self._dense, self.samples[start : start + CHUNK], player)
+        if len(self.samples) * self.work.joints <= KEPT:
+            self._true[key] = true
+        return true
 
 
 def point_errors(true: tuple[Array, Array], played: tuple[Array, Array]) -> Array:

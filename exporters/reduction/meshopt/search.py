@@ -20,7 +20,7 @@ from akd_sdk.exporters.reduction.prune import prune
 from akd_sdk.exporters.reduction.repair import repair
 from akd_sdk.exporters.reduction.search import DEFAULT, REDUCED, TOO_FAR, Search, on_grid, report_of
 from akd_sdk.exporters.reduction.state import State
-from akd_sdk.exporters.reduction.truth import Measured, dense_keys, measure
+from akd_sdk.exporters.reduction.truth import Measured, dense_keys
 from akd_sdk.exporters.reduction.turns import WIDEST, split_turns, widest_turn
 from akd_sdk.progress import Progress, ProgressCallback, ignore
 from akd_sdk.rig import Rig
@@ -151,7 +151,7 @@ class Packer:
         """The state's encoding, if what decoders give back keeps what was asked for."""
         options = self.search.options
         pack = encoded(self.search.work, state.raw_keys(), stored, self.version)
-        measured = measure(self.search.work, pack.keys, options.players)
+        measured = self.search.judge.measure(pack.keys)
         feet, wanted = measured.feet, options.feet_tolerance_m
         if measured.worst > options.tolerance_m or (wanted is not None and feet is not None and feet > wanted):
             return None
@@ -163,9 +163,9 @@ def compress(
 ) -> Compressed:
     """The clip's keys in as few bytes of compressed buffer views as the tolerance allows.
 
-    Errors are measured on what decoders give back. Signs of the quaternions read back are the filter's own, not continuous: for players that
-    take the shorter arc. extension: EXT_meshopt_compression, or KHR_meshopt_compression (its newer codec).
-    Raises ExportError: as `reduce`, an extension that is not known. Raises BackendError: meshoptimizer is not installed.
+    Errors are measured on what decoders give back. Signs of the quaternions read back are the filter's own, not continuous: for
+    players that take the shorter arc. extension: EXT_meshopt_compression, or KHR_meshopt_compression with its newer codec.
+    Raises ExportError as `reduce` does and for an extension that is not known; BackendError: meshoptimizer is not installed.
     """
     if extension not in VERSIONS:
         raise ExportError(f"unknown extension {extension!r}", "meshopt", f"known: {', '.join(VERSIONS)}")
