@@ -73,11 +73,12 @@ class Poses:
 
 
 def all_poses(clip: Clip) -> Poses:
-    """A pose at every frame, and one just before each jump of a joint that is held: UsdSkel itself knows lines alone."""
+    """A pose at every frame, one just before each jump of a joint that is held (UsdSkel itself knows lines alone), and as many between as
+    keep joints that turn quickly from gaps in which players differ."""
     times = grid(clip)
     held = [track for track in clip.tracks if track.interpolation == "STEP"]
     before = np.concatenate([np.zeros(0), *(_jumps(track.values, track.times) for track in held)]) - JUMP / clip.fps
-    times = np.union1d(times, before[before > 0.0])
+    times = _with_narrow_gaps(clip, np.union1d(times, before[before > 0.0]))
     local = in_half_precision(clip.skeleton, clip.sample(times))
     rotations = quat_continuous(local.rotations).astype(np.float32).astype(np.float64)
     return Poses(times, Transforms(_single(local.translations), rotations, local.scales), len(times))
@@ -110,6 +111,17 @@ def grid(clip: Clip) -> Array:
     """The clip's frames, (frames,) seconds; the last is its end even where that lies between two."""
     times = clip.times
     return times if abs(times[-1] - clip.duration) * clip.fps < 1e-6 else np.append(times[times < clip.duration], clip.duration)
+
+
+def _with_narrow_gaps(clip: Clip, times: Array) -> Array:
+    """The times, and evenly between two of them as many more as keep turns from one to the next within `WIDEST_RAD`."""
+    rotations = clip.sample(times).rotations
+    cosines = np.abs(np.sum(rotations[1:] * rotations[:-1], axis=-1)).min(axis=-1, initial=1.0)
+    parts = np.ceil(2.0 * np.arccos(np.clip(cosines, 0.0, 1.0)) / WIDEST_RAD - 1e-6)
+    parts[np.diff(times) * clip.fps < 2.0 * JUMP] = 1.0  # a jump is to be one
+    wide = np.flatnonzero(parts > 1.0)
+    between = [np.linspace(times[i], times[i + 1], int(parts[i]) + 1)[1:-1] for i in wide]
+    return np.union1d(times, np.concatenate(between)) if len(wide) else times
 
 
 def _jumps(values: Array, times: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pxr import Usd, UsdGeom, UsdSkel
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters import Clip, export
-from akd_sdk.exporters.options import ExportOptions
+from akd_sdk.exporters.options import ExportOptions, Reduction
 from akd_sdk.exporters.usd_poses import Bounds, all_poses, kept_poses
 from akd_sdk.gait.feet import contact_paths
 from akd_sdk.motion import Motion
@@ -105,6 +106,27 @@ def test_neighbouring_poses_are_at_most_60_degrees_apart(rig: Rig) -> None:
     assert np.degrees(steps).sum() == pytest.approx(3 * 360.0, abs=1e-3)
     assert len(poses.times) < frames / 2
     assert (np.sum(turned[1:] * turned[:-1], axis=-1) > 0.0).all()
+
+
+@pytest.mark.parametrize("reduction", ["none", "fast"])
+def test_frames_further_apart_than_60_degrees_get_poses_between(rig: Rig, reduction: Reduction, tmp_path: Path) -> None:
+    """Players fill such gaps each in its own way; a blend of components would be centimetres off."""
+    frames, joint = 7, rig.skeleton.count // 2
+    half = np.radians([0.0, 20.0, 90.0, 95.0, 40.0, 40.0, 0.0])
+    rotations = np.tile(rig.skeleton.rest.rotations, (frames, 1, 1))
+    rotations[:, joint] = np.stack([np.sin(half), 0 * half, 0 * half, np.cos(half)], axis=1)
+    root = np.tile(rig.skeleton.rest_world[rig.skeleton.pelvis, :3, 3], (frames, 1))
+    motion = Motion("quick", rotations, root, 30.0)
+    options = ExportOptions(reduction=reduction)
+    path = export(rig, Clip.from_motion(rig, motion), tmp_path / "a.usda", options=options)
+    file = UsdFile(path)
+    query = file.queries[0].GetAnimQuery()
+    codes = query.GetJointTransformTimeSamples()
+    assert [code for code in codes if 1.0 <= code <= 2.0] == pytest.approx([1.0, 4.0 / 3.0, 5.0 / 3.0, 2.0])
+    turns = [query.ComputeJointLocalTransformComponents(code)[1][joint] for code in codes]
+    steps = [2.0 * np.degrees(np.arccos(min(1.0, abs(a.real * b.real + a.imaginary * b.imaginary)))) for a, b in itertools.pairwise(turns)]
+    assert max(steps) <= 60.0 + 1e-3
+    assert played_mm(rig, motion, path) < (0.1 if reduction == "none" else 1.1)
 
 
 def test_planted_feet_keep_to_their_own_bound(rig: Rig, tmp_path: Path) -> None:
