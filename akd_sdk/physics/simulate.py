@@ -87,7 +87,8 @@ class Simulation:
             self.plant.allow(0.0, 0.0)
             return self.step(states, controls), np.zeros((len(states), steps, 2))
         pieces, bounds = [], []
-        for a, b, flies in _pieces(self.reference.flight[first + 1 : first + 1 + steps]):
+        flight = self.reference.flight[first : first + 1 + steps]
+        for a, b, flies in _pieces(flight[1:] | flight[:-1]):
             stands = np.zeros(len(states), dtype=np.bool_) if flies else self._soles.touch(states)
             made, allowed = self._piece(states, controls[:, a:b], stands, caps)
             pieces.append(made)

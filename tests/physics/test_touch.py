@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from akd_sdk.physics.simulate import Simulation
 from akd_sdk.physics.touch import Soles
 from akd_sdk.physics.track import Prepared
 
@@ -52,3 +55,18 @@ def test_what_is_thrown_up_falls_as_free_as_without_help_until_it_lands(standing
     assert 0.2 < landed * simulation.reference.dt < 0.6
     touched = Soles(simulation.plant).touch(made[0])
     assert landed - 10 <= int(np.argmax(touched)) <= landed
+
+
+def test_no_step_that_begins_or_ends_in_a_planned_flight_is_helped(stepping_ready: Prepared) -> None:
+    simulation = stepping_ready.simulation
+    steps = len(simulation.controls)
+    flight = np.zeros(steps + 1, dtype=np.bool_)
+    flight[100:151] = flight[300:320] = True
+    reference = replace(stepping_ready.reference, flight=flight)
+    planned = Simulation(stepping_ready.plant, reference, np.zeros((steps + 1, reference.coordinates.count)))
+    state = _states(stepping_ready)[:1]
+    _, allowed = planned.helped(state, planned.controls[None, :400], 0, (0.05, 0.03))
+    helped = allowed[0, :, 0] > 0.0
+    assert not helped[99:151].any()
+    assert not helped[299:320].any()
+    assert helped[:99].any()
