@@ -160,7 +160,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-LONGEST_PIECE, HELPED_PIECE, SHORTEST_PIECE = 240, 10, 2
+LONGEST_PIECE, HELPED_PIECE, SHORTEST_PIECE = 240, 10, 1
 """Steps between looks at whether the body has fallen, and, while it is helped, at whether it touches the ground; fewest as it leaves."""
 
 
