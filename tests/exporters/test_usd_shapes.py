@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from export_cases import join_glb, split_glb
 from export_readback import UsdFile
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, UsdValidation, Vt
 from usd_sources import FPS, FRAMES, REST, morphing, waves
@@ -146,6 +147,18 @@ def test_shapes_turn_normals_as_the_source_s_do(tmp_path: Path) -> None:
     found = base + 0.5 * np.array(shapes[0].GetNormalOffsetsAttr().Get())
     directions = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (found, wanted)]
     np.testing.assert_allclose(directions[0], directions[1], atol=1e-5)
+
+
+def test_shapes_whose_normals_cannot_be_read_keep_their_points(tmp_path: Path) -> None:
+    content, blob = split_glb(morphing(tmp_path, normals=True).read_bytes())
+    target = content["meshes"][0]["primitives"][0]["targets"][0]
+    for broken in (10_000, content["skins"][0]["inverseBindMatrices"], content["meshes"][0]["primitives"][0]["indices"]):
+        target["NORMAL"] = broken
+        (tmp_path / "broken.glb").write_bytes(join_glb(content, blob))
+        rig = open_rig(tmp_path / "broken.glb")
+        assert rig.skins[0].morphs is not None
+        assert rig.skins[0].morph_normals is None
+        assert any("left out" in note and "NORMAL" in note for note in rig.source.repairs)
 
 
 def test_validators_have_nothing_to_say_of_shapes(tmp_path: Path) -> None:

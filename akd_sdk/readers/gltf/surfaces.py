@@ -193,8 +193,13 @@ def _morphs(reading: Reading, primitive: Json, count: int, where: str) -> Array 
 
 def _morph_normals(reading: Reading, primitive: Json, count: int, where: str, kept: Ints) -> Array | None:
     """(targets, kept, 3) what each target adds to the normals; None where none does. What cannot be read is left out with a note."""
-    targets = objects(primitive, "targets", where)
-    offsets = [_attribute(reading, target, "NORMAL", ("VEC3",), count, f"morph target {t} of {where}") for t, target in enumerate(targets)]
+    offsets: list[Array | None] = []
+    for t, target in enumerate(objects(primitive, "targets", where)):
+        try:
+            offsets.append(_attribute(reading, target, "NORMAL", ("VEC3",), count, f"morph target {t} of {where}"))
+        except ReadError as fault:  # they are an adornment: the shape is what counts
+            reading.note(f"left out: {fault}")
+            offsets.append(None)
     if all(offset is None for offset in offsets):
         return None
     return np.stack([np.zeros((len(kept), 3)) if offset is None else offset[kept] for offset in offsets])
