@@ -8,6 +8,7 @@ from akd_sdk.exporters.bvh import export_bvh
 from akd_sdk.exporters.clip import Clip, Track
 from akd_sdk.exporters.delivery import Delivery, deliver, export
 from akd_sdk.exporters.gltf import export_gltf
+from akd_sdk.exporters.isaac import export_isaac
 from akd_sdk.exporters.options import Exporter, ExportOptions
 from akd_sdk.exporters.profiles import known_profiles, load_profile
 from akd_sdk.exporters.registry import known_suffixes
@@ -25,6 +26,7 @@ __all__ = [
     "export",
     "export_bvh",
     "export_gltf",
+    "export_isaac",
     "export_usd",
     "known_profiles",
     "known_suffixes",

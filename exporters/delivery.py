@@ -102,7 +102,7 @@ def deliver(
     "hips". Raises ExportError as `export` does, and where the character has no joint for the mode asked for.
     """
     chosen = (motions,) if isinstance(motions, Motion) else tuple(motions)
-    exporter_of(Path(path))  # an unknown suffix is refused before any work
+    exporter_of(Path(path), options.profile)  # an unknown suffix is refused before any work
     notes: list[str] = []
     if options.add_root:
         bone = with_root_bone(rig)
@@ -136,7 +136,7 @@ def _delivered(
 ) -> Delivery:
     if not clips:
         raise ExportError("there is no clip to write", path)
-    exporter = exporter_of(Path(path))
+    exporter = exporter_of(Path(path), options.profile)
     try:
         prepared = prepare(rig, clips, Path(path).suffix.lower(), options, progress)
         written = exporter(rig, prepared.clips, path, force=force, options=options)

@@ -9,9 +9,11 @@ from typing import cast
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.bvh import export_bvh
 from akd_sdk.exporters.gltf import export_gltf
+from akd_sdk.exporters.isaac import export_isaac
 from akd_sdk.exporters.options import Exporter
 from akd_sdk.exporters.usd import export_usd
 from akd_sdk.formats.usd import SUFFIXES as USD_SUFFIXES
+from akd_sdk.schemas.profile import Profile
 
 GROUP = "akd_sdk.exporters"
 
@@ -24,9 +26,11 @@ def known_suffixes() -> tuple[str, ...]:
     return (*_OWN, *(suffix for suffix in _others() if suffix not in _OWN))
 
 
-def exporter_of(path: Path) -> Exporter:
-    """What writes a file of this suffix. Raises ExportError: nothing does."""
+def exporter_of(path: Path, profile: Profile | None = None) -> Exporter:
+    """What writes a file of this suffix, for this engine. Raises ExportError: nothing does."""
     suffix = path.suffix.lower()
+    if profile is not None and profile.articulation and suffix in USD_SUFFIXES:
+        return export_isaac
     if suffix in _OWN:
         return _OWN[suffix]
     entry = _others().get(suffix)

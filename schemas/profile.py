@@ -42,6 +42,7 @@ class Profile(Schema):
         single_root: the engine wants one root joint above all others.
         naming: what becomes of names.
         influences: joints a vertex that it takes; None: any number.
+        articulation: USD files hold the character as bodies and joints that are simulated, and clips lie beside them as trajectories.
         bones: of a skin that it takes; None: any number.
         interpolation: kinds of keys that it plays as they are meant, the best first.
         players: how it goes from key to key of a rotation; a bound on errors has to hold for each.
@@ -67,6 +68,7 @@ class Profile(Schema):
     single_root: bool = False
     naming: Naming = Naming()
     influences: int | None = Field(default=None, gt=0)
+    articulation: bool = False
     bones: int | None = Field(default=None, gt=0)
     interpolation: tuple[Literal["LINEAR", "STEP", "CUBICSPLINE"], ...] = ("LINEAR", "STEP")
     players: tuple[Literal["slerp", "nlerp"], ...] = Field(default=("slerp",), min_length=1)

@@ -26,7 +26,7 @@ CANNOT_WRITE = ("USD cannot write it", None, "choose a folder that can be writte
 HALF_LARGEST = float(np.finfo(np.float16).max)
 
 
-MODULES = ("Tf", "Gf", "Vt", "Sdf", "Kind", "Usd", "UsdGeom", "UsdShade", "UsdSkel", "UsdUtils")
+MODULES = ("Tf", "Gf", "Vt", "Sdf", "Kind", "Usd", "UsdGeom", "UsdShade", "UsdSkel", "UsdPhysics", "UsdUtils")
 
 
 def load() -> None:
