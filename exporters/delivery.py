@@ -18,6 +18,7 @@ from akd_sdk.exporters.registry import exporter_of
 from akd_sdk.exporters.root_bone import with_root_bone
 from akd_sdk.exporters.root_modes import bones_of, root_joint
 from akd_sdk.exporters.usd_animation import told_poses
+from akd_sdk.exporters.usd_surface import unshown
 from akd_sdk.formats.usd import SUFFIXES as USD_SUFFIXES
 from akd_sdk.formats.usd import identifiers
 from akd_sdk.motion import Motion
@@ -181,6 +182,7 @@ def prepare(rig: Rig, clips: Sequence[Clip], suffix: str, options: ExportOptions
     if suffix in USD_SUFFIXES:
         names = rig.skeleton.names
         renamed |= {old: new for old, new in zip(names, identifiers(names), strict=True) if old != new}
+        notes += unshown((skin.material for skin in rig.skins), rig.source.document)
     reductions: list[ReductionReport | None] = [None] * len(made)
     if suffix in KEYED and options.reduction != "none":
         for i, clip in enumerate(made):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -22,6 +23,9 @@ Alpha = Literal["OPAQUE", "MASK", "BLEND"]
 ROUGHNESS = 0.8
 """Of characters in general, where a source knows colour and texture alone."""
 WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
+OLD = "KHR_materials_pbrSpecularGlossiness"
+SHOWN = frozenset({OLD, "KHR_materials_unlit", "KHR_materials_emissive_strength"})
+"""Extensions of materials that are heeded."""
 SIGNATURES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg"}
 """Pictures that USD takes as they are."""
 
@@ -86,16 +90,51 @@ def surface_of(material: Material, document: object) -> Surface:
         return Surface(material.colour, _drawn(material.texture))
 
 
+def unshown(materials: Iterable[Material], document: object) -> tuple[str, ...]:
+    """What of glTF materials UsdPreviewSurface, or the one set of coordinates that a mesh has here, leaves out; one line each."""
+    if not isinstance(document, Document):
+        return ()
+    lines: list[str] = []
+    for index in sorted({material.index for material in materials if material.index is not None}):
+        item = document.items("materials")[index]
+        where = label("material", index, item.get("name"))
+        try:
+            base, maps = _base(item, where), _maps(item, where)
+            lost = [name for name, info in maps.items() if info and _placing(info, where) != _placing(base, where)]
+            extensions = sorted(set(child(item, "extensions", where)) - SHOWN)
+        except ReadError as fault:
+            lost, extensions = [], []
+            lines.append(f"{where} is shown by its colour alone: {fault}")
+        if lost:
+            lines.append(f"{where} is written without its {', '.join(lost)}, which lie on other coordinates than its base colour")
+        if extensions:
+            lines.append(f"{where} is written without {', '.join(extensions)}")
+    return tuple(lines)
+
+
+def _base(item: Json, where: str) -> Json:
+    """The textureInfo of the base colour, empty where there is none."""
+    if "pbrMetallicRoughness" in item:
+        return child(child(item, "pbrMetallicRoughness", where), "baseColorTexture", where)
+    return child(child(child(item, "extensions", where), OLD, where), "diffuseTexture", where)
+
+
+def _maps(item: Json, where: str) -> dict[str, Json]:
+    """The other textureInfos, by name."""
+    rough = child(child(item, "pbrMetallicRoughness", where), "metallicRoughnessTexture", where)
+    named = {key: child(item, key, where) for key in ("normalTexture", "occlusionTexture", "emissiveTexture")}
+    return {"metallicRoughnessTexture": rough} | named
+
+
 def _gltf_surface(material: Material, document: Document, index: int) -> Surface:
     item = document.items("materials")[index]
     where = label("material", index, item.get("name"))
     pbr = child(item, "pbrMetallicRoughness", where)
     extensions = child(item, "extensions", where)
-    old = {} if "pbrMetallicRoughness" in item else child(extensions, "KHR_materials_pbrSpecularGlossiness", where)
+    old = {} if "pbrMetallicRoughness" in item else child(extensions, OLD, where)
     dull = "KHR_materials_unlit" in extensions or "pbrMetallicRoughness" not in item
     strength = _number(child(extensions, "KHR_materials_emissive_strength", where), "emissiveStrength", 1.0, where)
-    normal, occlusion = child(item, "normalTexture", where), child(item, "occlusionTexture", where)
-    base = child(old, "diffuseTexture", where) if old else child(pbr, "baseColorTexture", where)
+    base, infos = _base(item, where), _maps(item, where)
     maps = _Maps(document, _placing(base, where), where)
     mode = text(item, "alphaMode", where)
     alpha: Alpha = "MASK" if mode == "MASK" else "BLEND" if mode == "BLEND" else "OPAQUE"
@@ -104,12 +143,12 @@ def _gltf_surface(material: Material, document: Document, index: int) -> Surface
         colour_map=_given(material, document, base, where) or _drawn(material.texture, see_through=alpha != "OPAQUE"),
         metallic=0.0 if dull else _number(pbr, "metallicFactor", 1.0, where),
         roughness=_dull_roughness(old, where) if dull else _number(pbr, "roughnessFactor", 1.0, where),
-        rough_map=None if dull else maps.picture(child(pbr, "metallicRoughnessTexture", where)),
+        rough_map=None if dull else maps.picture(infos["metallicRoughnessTexture"]),
         emission=numbers(item, "emissiveFactor", (0.0, 0.0, 0.0), where) * strength,
-        emission_map=maps.picture(child(item, "emissiveTexture", where)),
-        normal_map=maps.normals(normal),
-        occlusion_map=maps.picture(occlusion),
-        occlusion_strength=_number(occlusion, "strength", 1.0, where),
+        emission_map=maps.picture(infos["emissiveTexture"]),
+        normal_map=maps.normals(infos["normalTexture"]),
+        occlusion_map=maps.picture(infos["occlusionTexture"]),
+        occlusion_strength=_number(infos["occlusionTexture"], "strength", 1.0, where),
         alpha=alpha,
         cutoff=_number(item, "alphaCutoff", 0.5, where),
         double_sided=item.get("doubleSided") is True,

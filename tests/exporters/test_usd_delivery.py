@@ -10,6 +10,7 @@ from export_cases import SAMPLES, smooth_motion
 from export_readback import UsdFile
 from gltf_build import Post
 from pxr import Usd, UsdGeom
+from usd_sources import dressed
 
 from akd_sdk.exporters import Clip, deliver, load_profile
 from akd_sdk.exporters.options import ExportOptions
@@ -79,6 +80,11 @@ def test_a_root_bone_that_was_added_is_in_the_file(rig: Rig, motion: Motion, tmp
     own = [names.index(name) for name in rig.skeleton.names]
     moving = [j for j in range(rig.skeleton.count) if rig.skeleton.roles[j] == "anatomy"]
     np.testing.assert_allclose(found[:, own][:, moving], wanted[:, moving], atol=1e-4)
+
+
+def test_what_usd_does_not_show_of_materials_is_told(tmp_path: Path) -> None:
+    rig = dressed(tmp_path, {"name": "coat", "extensions": {"KHR_materials_sheen": {}}})
+    assert "material 'coat' is written without KHR_materials_sheen" in deliver(rig, smooth_motion(rig), tmp_path / "a.usdc").facts.notes
 
 
 @pytest.mark.parametrize("name", ["omniverse", "isaac", "blender"])

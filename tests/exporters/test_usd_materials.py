@@ -15,6 +15,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdUtils, UsdValidation
 from usd_sources import dressed, encoded
 
 from akd_sdk.exporters import Clip, export
+from akd_sdk.exporters.usd_surface import unshown
 from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig
@@ -199,6 +200,24 @@ def test_a_picture_that_lies_elsewhere_than_the_base_colour_is_left_out_aloud(tm
         shown = Shown(dressed(tmp_path, material, [encoded("PNG", 0), encoded("PNG", 1)]), tmp_path / "a.usda")
     assert not shown.surface.GetInput("normal")
     assert "lies elsewhere" in caplog.text
+
+
+def test_what_usd_does_not_show_of_a_material_is_listed(tmp_path: Path) -> None:
+    material = {
+        "name": "coat",
+        "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}},
+        "normalTexture": {"index": 0, "texCoord": 1},
+        "occlusionTexture": {"index": 0, "extensions": {"KHR_texture_transform": {"scale": [2.0, 2.0]}}},
+        "emissiveTexture": {"index": 0},
+        "extensions": {"KHR_materials_clearcoat": {}, "KHR_materials_unlit": {}},
+    }
+    rig = dressed(tmp_path, material, [encoded("PNG", 0)])
+    assert unshown([skin.material for skin in rig.skins], rig.source.document) == (
+        "material 'coat' is written without its normalTexture, occlusionTexture, which lie on other coordinates than its base colour",
+        "material 'coat' is written without KHR_materials_clearcoat",
+    )
+    plain = dressed(tmp_path, {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}, [encoded("PNG", 0)])
+    assert unshown([skin.material for skin in plain.skins], plain.source.document) == ()
 
 
 def test_a_mesh_without_normals_is_flat(tmp_path: Path) -> None:
