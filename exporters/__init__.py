@@ -5,6 +5,7 @@ function like `export_gltf`.
 """
 
 from akd_sdk.exporters.bvh import export_bvh
+from akd_sdk.exporters.check import Finding, check
 from akd_sdk.exporters.clip import Clip, Track
 from akd_sdk.exporters.delivery import Delivery, deliver, export
 from akd_sdk.exporters.gltf import export_gltf
@@ -20,8 +21,10 @@ __all__ = [
     "Delivery",
     "ExportOptions",
     "Exporter",
+    "Finding",
     "RootBone",
     "Track",
+    "check",
     "deliver",
     "export",
     "export_bvh",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,16 @@ def engine_name(name: str, naming: Naming) -> str:
     """What the engine calls something of this name."""
     for character, instead in naming.replace.items():
         name = name.replace(character, instead)
+    if naming.case == "snake":
+        name = _snake(name)
     return name if naming.longest is None else _cut(name, naming.longest)
+
+
+def _snake(name: str) -> str:
+    """As Godot 3 writes names: words and numbers parted by underlines, in small letters; zeros before numbers and all else dropped."""
+    parted = re.sub(r"(?<![A-Z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<![0-9])(?=[0-9])", "_", name).lower().removeprefix("_")
+    merged = re.sub(r"[_ ]+", "_", re.sub(r"[^a-z0-9_ ]+", "", parted))
+    return re.sub(r"0+([0-9])", r"\1", merged)
 
 
 def _cut(name: str, longest: int) -> str:

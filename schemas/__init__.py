@@ -2,6 +2,7 @@
 
 from akd_sdk.schemas.base import Schema
 from akd_sdk.schemas.character import ChainSummary, CharacterSummary, ClipSummary, JointSummary
+from akd_sdk.schemas.checks import CheckedFile, FaultKind, FaultKinds, FoundFault
 from akd_sdk.schemas.exports import ExportedClip, ExportedFile
 from akd_sdk.schemas.metrics import GaitFit, Metrics
 from akd_sdk.schemas.profile import Naming, Profile
@@ -24,6 +25,7 @@ __all__ = [
     "ChainSummary",
     "Character",
     "CharacterSummary",
+    "CheckedFile",
     "ClipFacts",
     "ClipMetrics",
     "ClipSummary",
@@ -31,8 +33,11 @@ __all__ = [
     "Distillation",
     "ExportedClip",
     "ExportedFile",
+    "FaultKind",
+    "FaultKinds",
     "FileMetrics",
     "Filming",
+    "FoundFault",
     "GaitFit",
     "HelpUsed",
     "JointSummary",

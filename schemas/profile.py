@@ -18,6 +18,7 @@ class Naming(Schema):
         unique: where two names must differ after that: in the whole file, among children of one parent (bound by path), or nowhere.
         loop_token: what the name of a looped clip ends with, so that the engine loops it; empty where names say nothing.
         loop_words: words that make the engine loop any clip whose name begins or ends with one of them, whatever its case.
+        case: "snake" where the engine writes names in small letters, their words and numbers parted by underlines.
     """
 
     replace: dict[str, str] = Field(default_factory=dict)
@@ -25,6 +26,7 @@ class Naming(Schema):
     unique: Literal["file", "path", "none"] = "none"
     loop_token: str = ""
     loop_words: tuple[str, ...] = ()
+    case: Literal["keep", "snake"] = "keep"
 
 
 class Profile(Schema):
@@ -41,9 +43,14 @@ class Profile(Schema):
         root_mode: where the travel goes unless somebody says otherwise.
         single_root: the engine wants one root joint above all others.
         naming: what becomes of names.
+        older_naming: what became of them in older versions of the engine, by version.
         influences: joints a vertex that it takes; None: any number.
         articulation: USD files hold the character as bodies and joints that are simulated, and clips lie beside them as trajectories.
         bones: of a skin that it takes; None: any number.
+        joint_scale: whether its skeletons keep scales of joints.
+        humanoid: bones that its avatar of a human needs, each with the names by which it is found, without regard to case, punctuation
+            and what stands before a colon; empty where it has no such avatar, or maps bones otherwise.
+        short_way: it goes from one key of a rotation to the next the short way, whatever their signs.
         interpolation: kinds of keys that it plays as they are meant, the best first.
         players: how it goes from key to key of a rotation; a bound on errors has to hold for each.
         int16: rotations in normalised 16-bit integers are played right.
@@ -67,9 +74,13 @@ class Profile(Schema):
     root_mode: Literal["hips", "root", "in_place"] = "hips"
     single_root: bool = False
     naming: Naming = Naming()
+    older_naming: dict[str, Naming] = Field(default_factory=dict)
     influences: int | None = Field(default=None, gt=0)
     articulation: bool = False
     bones: int | None = Field(default=None, gt=0)
+    joint_scale: bool = True
+    humanoid: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    short_way: bool = True
     interpolation: tuple[Literal["LINEAR", "STEP", "CUBICSPLINE"], ...] = ("LINEAR", "STEP")
     players: tuple[Literal["slerp", "nlerp"], ...] = Field(default=("slerp",), min_length=1)
     int16: bool = False

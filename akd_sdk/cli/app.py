@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from akd_sdk import __version__
-from akd_sdk.cli import animate, convert, inspect, metrics, sheet, track, train
+from akd_sdk.cli import animate, check, convert, inspect, metrics, sheet, track, train
 
 app = typer.Typer(
     help="A rigged character and a sentence become animation clips that engines play.",
@@ -36,6 +36,7 @@ COMMANDS: Final = (
     (metrics.metrics, metrics.EXAMPLE),
     (sheet.sheet, sheet.EXAMPLE),
     (convert.convert, convert.EXAMPLE),
+    (check.check, check.EXAMPLE),
     (train.train, train.EXAMPLE),
 )
 """Every command with the example that its help shows."""

@@ -15,10 +15,13 @@ from urllib.parse import unquote, urlsplit
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.extensions import check_required
 from akd_sdk.formats.gltf.fields import Json, integer, objects, text
+from akd_sdk.formats.gltf.meshopt import is_fallback
 
 MAGIC: Final = b"glTF"
 JSON_CHUNK: Final = 0x4E4F534A
 BIN_CHUNK: Final = 0x004E4942
+MOST_SAVED: Final = 64
+"""How much more than itself a compressed file can hold."""
 
 _SIGNATURES: Final = (
     (b"\x89PNG", "a PNG picture"),
@@ -43,6 +46,7 @@ class Document:
         buffers: bytes of each buffer, at least as many as its `byteLength` says.
         binary: whether it is a GLB.
         chunks: further chunks of a GLB after JSON and BIN, (kind, bytes).
+        decompressed: bytes of compressed buffer views by index, as far as somebody asked for them.
     """
 
     path: Path
@@ -50,6 +54,7 @@ class Document:
     buffers: tuple[bytes, ...]
     binary: bool
     chunks: tuple[tuple[int, bytes], ...] = ()
+    decompressed: dict[int, bytes] = field(init=False, repr=False, compare=False, default_factory=dict)
     _checked: dict[str, list[Json]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def items(self, key: str) -> list[Json]:
@@ -60,12 +65,16 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Bytes of all buffers."""
-        return sum(len(buffer) for buffer in self.buffers)
+        """Bytes of all buffers; of those that only compressed views fill what compression can at most have saved."""
+        held = sum(len(buffer) for buffer in self.buffers)
+        saved = sum(integer(item, "byteLength", "a buffer", 0) for item in self.items("buffers") if is_fallback(item))
+        return held + min(saved, MOST_SAVED * held)
 
 
-def load(path: str | Path) -> Document:
+def load(path: str | Path, *, any_extension: bool = False) -> Document:
     """The document of a .glb, .gltf or .vrm.
+
+    any_extension: extensions that are not read do not matter, nor do buffers that only they fill (those are empty here).
 
     Raises:
         ReadError: the file is missing, no regular file, empty, truncated, not what its name says, no glTF 2, or a buffer
@@ -73,7 +82,7 @@ def load(path: str | Path) -> Document:
     """
     path = Path(path)
     try:
-        return _load(path)
+        return _load(path, any_extension)
     except ReadError as fault:
         raise fault.at(path) from fault
 
@@ -97,19 +106,24 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def _load(path: Path) -> Document:
-    data = read_bytes(path)
+def _load(path: Path, any_extension: bool) -> Document:
+    raw = read_bytes(path)
     binary = path.suffix.lower() != ".gltf"
-    _check_signature(data, binary, path.suffix)
+    _check_signature(raw, binary, path.suffix)
     if binary:
-        text_chunk, bin_chunk, chunks = _split(data)
+        text_chunk, bin_chunk, chunks = _split(raw)
     else:
-        text_chunk, bin_chunk, chunks = data, None, ()
+        text_chunk, bin_chunk, chunks = raw, None, ()
     content = _parse(text_chunk)
     _check_version(content)
-    check_required(content)
-    buffers = tuple(_buffer(path, i, buffer, bin_chunk) for i, buffer in enumerate(objects(content, "buffers")))
-    return Document(path, content, buffers, binary, chunks)
+    if not any_extension:
+        check_required(content)
+    data: list[bytes] = []
+    for i, buffer in enumerate(objects(content, "buffers")):
+        unfilled = is_fallback(buffer) or (any_extension and (i > 0 or bin_chunk is None))
+        unfilled = unfilled and "uri" not in buffer
+        data.append(b"" if unfilled else _buffer(path, i, buffer, bin_chunk))
+    return Document(path, content, tuple(data), binary, chunks)
 
 
 def _check_signature(data: bytes, binary: bool, suffix: str) -> None:
