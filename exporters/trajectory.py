@@ -145,6 +145,8 @@ def save_trajectory(path: Path, character: Articulated, clip: Clip, found: Traje
         **{name: values.astype(np.float32) for name, values in singles.items()},
         "name": np.array(clip.name),
         "loop": np.array(clip.loop),
+        "mass_kg": np.array(character.articulation.mass),
+        "root_height_m": np.array(character.articulation.root_height),
         "articulation": np.array(character.fingerprint),
         "notes": np.array(character.notes, dtype=np.str_),
         **{name: np.array(text) for name, text in CONVENTIONS.items()},
