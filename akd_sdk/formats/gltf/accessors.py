@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import Document
 from akd_sdk.formats.gltf.fields import LARGEST, Json, child, integer, optional_reference, reference
+from akd_sdk.formats.gltf.meshopt import compressed, decoded, is_fallback
 
 COMPONENTS: Final[dict[int, str]] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 """numpy type of each component type."""
@@ -70,8 +71,7 @@ def integers(document: Document, index: int, kinds: tuple[str, ...], where: str)
 
 def view_bytes(document: Document, index: int) -> memoryview:
     """The bytes of a buffer view."""
-    start, length, buffer, _ = _view(document, index)
-    return memoryview(document.buffers[buffer])[start : start + length]
+    return _view(document, index)[0]
 
 
 def _values(document: Document, index: int, where: str) -> tuple[NDArray[Any], Json]:
@@ -103,11 +103,16 @@ def _dtype(holder: Json, where: str) -> np.dtype[Any]:
     return np.dtype(COMPONENTS[component])
 
 
-def _view(document: Document, index: int) -> tuple[int, int, int, int]:
-    """Start, length, buffer and stride (0: none) of a buffer view, checked against its buffer."""
+def _view(document: Document, index: int) -> tuple[memoryview, int]:
+    """Bytes of a buffer view and its stride (0: none), checked against its buffer; decompressed where they lie nowhere plain."""
     views = document.items("bufferViews")
     view, where = views[reference(index, len(views), "bufferView")], f"buffer view {index}"
     buffer = reference(view.get("buffer"), len(document.buffers), f"buffer of {where}")
+    told = compressed(view)
+    if told is not None and is_fallback(document.items("buffers")[buffer]):
+        if index not in document.decompressed:
+            document.decompressed[index] = decoded(document.buffers, told, where)[0]
+        return memoryview(document.decompressed[index]), integer(told, "byteStride", where)
     start = integer(view, "byteOffset", where, 0)
     length = integer(view, "byteLength", where, low=1)
     if start + length > len(document.buffers[buffer]):
@@ -115,7 +120,7 @@ def _view(document: Document, index: int) -> tuple[int, int, int, int]:
     stride = integer(view, "byteStride", where, 0)
     if stride > 252:
         raise ReadError(f"{where} has a stride of {stride} bytes, at most 252 are allowed")
-    return start, length, buffer, stride
+    return memoryview(document.buffers[buffer])[start : start + length], stride
 
 
 def _offsets(dtype: np.dtype[Any], kind: str) -> tuple[list[int], int]:
@@ -130,17 +135,17 @@ def _offsets(dtype: np.dtype[Any], kind: str) -> tuple[list[int], int]:
 
 def _strided(document: Document, view: int, offset: int, shape: tuple[np.dtype[Any], str, int], where: str) -> NDArray[Any]:
     dtype, kind, count = shape
-    start, length, buffer, stride = _view(document, view)
+    held, stride = _view(document, view)
     offsets, element = _offsets(dtype, kind)
     packed = -(-element // 4) * 4 if kind.startswith("MAT") else element
     step = stride or packed
     if step < element:
         raise ReadError(f"{where} has elements of {element} bytes in a view of stride {step}")
     end = offset + step * (count - 1) + element
-    if end > length:
-        raise ReadError(f"{where} ends at byte {end}, but buffer view {view} has {length}")
-    data = np.frombuffer(document.buffers[buffer], np.uint8)
-    rows = np.lib.stride_tricks.as_strided(data[start + offset :], (count, element), (step, 1), writeable=False)
+    if end > len(held):
+        raise ReadError(f"{where} ends at byte {end}, but buffer view {view} has {len(held)}")
+    data = np.frombuffer(held, np.uint8)
+    rows = np.lib.stride_tricks.as_strided(data[offset:], (count, element), (step, 1), writeable=False)
     size = dtype.itemsize
     if element == len(offsets) * size:
         return np.ascontiguousarray(rows).view(dtype)

@@ -6,8 +6,9 @@ from typing import Final
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.fields import Json
+from akd_sdk.formats.gltf.meshopt import EXTENSIONS as MESHOPT
 
-READ: Final = ("KHR_mesh_quantization",)
+READ: Final = ("KHR_mesh_quantization", *MESHOPT)
 
 LOOKS: Final = (
     "KHR_materials_",
