@@ -20,11 +20,12 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "sentencepiece": "akd_sdk/priors/video/",
     "google": "akd_sdk/priors/video/",
     "gsplat": "akd_sdk/splat/",
-    "warp": ("akd_sdk/splat/", "akd_sdk/physics/"),
+    "warp": ("akd_sdk/splat/", "akd_sdk/physics/", "exporters/reduction/"),
     "newton": "akd_sdk/physics/",
     "mujoco": "akd_sdk/physics/",
     "mujoco_warp": "akd_sdk/physics/",
     "igl": "akd_sdk/bodies/",
+    "meshoptimizer": ("akd_sdk/formats/gltf/", "exporters/reduction/meshopt/"),
 }
 """Where each may be imported; `google` is what protobuf is imported as."""
 
