@@ -247,7 +247,8 @@ def isaac_robot(articulation: Any, sim: Any, dt: float, order: str, root_name: s
         return values[0].cpu().numpy().astype(np.float64)
 
     class IsaacRobot:
-        joint_names = list(articulation.joint_names)
+        def __init__(self) -> None:
+            self.joint_names = list(articulation.joint_names)
 
         def write_root(self, state: State) -> None:
             pose = np.concatenate([state.position, reordered(state.quat_wxyz, "wxyz", order)])
