@@ -97,12 +97,12 @@ def slerp(a_xyzw: Array, b_xyzw: Array, t: Array) -> Array:
 
 
 def nearest_rotation(m: Array) -> Array:
-    """The rotation nearest to each matrix (..., 3, 3), by singular values; mirrored matrices lose their mirror."""
+    """The rotation nearest to each matrix (..., 3, 3), by singular values; of mirrored matrices with their first column turned round, so
+    that a turn before them is one before their rotations."""
     u, _, vt = np.linalg.svd(m)
-    sign = np.sign(np.linalg.det(u @ vt))
-    u = u.copy()
-    u[..., :, -1] *= sign[..., None]
-    return np.asarray(u @ vt, dtype=np.float64)
+    near = np.asarray(u @ vt, dtype=np.float64)
+    near[..., :, 0] *= np.sign(np.linalg.det(near))[..., None]
+    return near
 
 
 def compose(translations: Array, rotations_xyzw: Array, scales: Array) -> Array:

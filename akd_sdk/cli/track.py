@@ -143,7 +143,7 @@ def _pictures(plot: Path | None, sheet: Path | None, *, force: bool) -> Iterator
     for path in wanted:
         if path.suffix.lower() != ".png":
             raise ExportError("is no name of a PNG", path, "a picture is a .png")
-    if plot is not None and sheet is not None and plot.absolute() == sheet.absolute():
+    if plot is not None and sheet is not None and plot.resolve() == sheet.resolve():
         raise AkdError(f"{sheet} is the plot's place already", "--sheet", "give another name")
     with ExitStack() as stack:
         yield {path: stack.enter_context(together(path.parent, [path.name], force=force)) / path.name for path in wanted}

@@ -75,6 +75,21 @@ class Attempt:
         return self.stands and follows and (self.cycle is None or self.cycle.closes)
 
     @property
+    def faults(self) -> tuple[str, ...]:
+        """What it lacks of working though it stands, in words."""
+        found = []
+        if self.astray > ASTRAY:
+            found.append(f"it misses its way by {100.0 * self.astray:.0f} % of it")
+        if self.slip > SLIP:
+            found.append(f"its feet slip {self.slip / SLIP:.1f} times as much as they should")
+        if self.misstep > MISSTEP:
+            found.append(f"its feet miss their paths by {100.0 * self.misstep:.0f} % of their swing")
+        if self.cycle is not None and not self.cycle.closes:
+            missed = f"{self.cycle.pose_deg:.1f} degrees and {100.0 * self.cycle.speed:.0f} % of its speed"
+            found.append(f"its cycle missed closing by {missed}, which were spread over it")
+        return tuple(found)
+
+    @property
     def far(self) -> bool:
         """Whether it has become another motion."""
         return self.astray > FAR_ASTRAY or self.misstep > FAR_MISSTEP

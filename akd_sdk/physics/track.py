@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,8 +116,13 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
         closure_deg=0.0 if best.cycle is None else best.cycle.pose_deg,
         closure_speed=0.0 if best.cycle is None else best.cycle.speed,
         seconds=time.process_time() - start,
-        notes=(*ready.articulation.notes, *ready.notes, *told),
+        notes=(*ready.articulation.notes, *ready.notes, *told, *_shortfall(best)),
     )
+
+
+def _shortfall(best: Attempt) -> tuple[str, ...]:
+    """A note where the best is not as it should be, none where it is."""
+    return (f"it stays up, but {', and '.join(best.faults)}",) if best.faults else ()
 
 
 def _searched(
@@ -141,7 +146,7 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
         raise PhysicsError("the character has no feet to stand on", rig.name, "track characters with legs")
     if motion.frames < 2:
         raise PhysicsError("a pose of one frame cannot be followed", motion.name, "give a motion of two frames or more")
-    articulation = articulate(rig)
+    articulation = _grounded(articulate(rig))
     check_sound(articulation)
     coordinates = Coordinates.about(articulation, rig.facing, body_turns(rig, articulation, motion))
     planted = find_contacts(rig, motion) if motion.contacts is None else motion.contacts
@@ -157,6 +162,13 @@ def prepare(rig: Rig, motion: Motion, options: TrackOptions) -> Prepared:
     plant.set_limits(course.values)
     reference = lay_out(coordinates, course)
     return Prepared(articulation, plant, Simulation(plant, reference, _efforts(loads, reference), options.device), able, notes)
+
+
+def _grounded(articulation: Articulation) -> Articulation:
+    """The bodies with their soles at rest at a height of 0, where a simulation's ground is: a file's may be anywhere."""
+    up = np.array([0.0, -articulation.ground_at_rest, 0.0])
+    bodies = tuple(replace(body, origin=body.origin + up) for body in articulation.bodies)
+    return replace(articulation, bodies=bodies, ground_at_rest=0.0)
 
 
 def _carriable(rig: Rig, plant: Plant, motion: Motion, course: Course, friction: float) -> tuple[Motion, Course, Loads]:

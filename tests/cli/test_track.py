@@ -145,6 +145,7 @@ def test_a_clip_that_falls_is_refused_and_nothing_is_written(walker: Path, tmp_p
         (["--formats", "fbx"], "fbx"),
         (["--plot", "plot.jpg"], "plot.jpg: is no name of a PNG"),
         (["--plot", "p.png", "--sheet", "./p.png"], "--sheet: p.png is the plot's place already"),
+        (["--plot", "p.png", "--sheet", "pictures/../p.png"], "is the plot's place already"),
         (["--height", "0"], "--height"),
     ],
 )

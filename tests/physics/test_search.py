@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from akd_sdk.errors import PhysicsError
+from akd_sdk.physics.loops import Cycle
 from akd_sdk.physics.reference import Reference
 from akd_sdk.physics.search import BOUND, CAPS, MEAN_SHARE, least_help
 from akd_sdk.physics.simulate import Run
@@ -44,6 +46,17 @@ def test_what_stands_by_itself_gets_no_help(stepping_ready: Prepared) -> None:
     assert set(simulation.tried) == {0.0}
     assert alone.fall is None
     assert best.works
+
+
+def test_what_only_stands_says_what_it_lacks(stepping_ready: Prepared) -> None:
+    simulation = Scripted(stepping_ready.reference, lambda cap: True)
+    best, _ = least_help(simulation, True, ignore, "steps")
+    assert best.faults == ()
+    for change in ({"slip": 0.6}, {"astray": 0.2}, {"misstep": 0.6}, {"cycle": Cycle(0, 2.0, 0.01)}, {"cycle": Cycle(0, 0.5, 0.2)}):
+        lacking = replace(best, **change)
+        assert lacking.stands
+        assert not lacking.works
+        assert len(lacking.faults) == 1
 
 
 def test_help_rises_until_it_stands(stepping_ready: Prepared) -> None:

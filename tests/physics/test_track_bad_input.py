@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from made_rigs import worm
 from steps import standing, stepping
+from turned_glb import hung_glb
 
 from akd_sdk.bodies import Articulation, articulate
 from akd_sdk.errors import AkdError, RigError
 from akd_sdk.motion import Motion
 from akd_sdk.physics import TrackOptions, track
+from akd_sdk.physics.simulate import first_fall
+from akd_sdk.physics.track import prepare
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import ContactPoint, Rig
 
@@ -52,6 +55,29 @@ def test_steps_of_a_person_are_refused_where_size_forbids_them(height: float, sa
 def test_a_character_of_nothing_is_refused(biped: Rig, steps: Motion) -> None:
     with pytest.raises(RigError, match="mesh"):
         track(replace(biped, skins=()), steps)
+
+
+@pytest.mark.parametrize(
+    "placed",
+    [{"translation": [0.0, 50.0, 0.0]}, {"translation": [0.0, -0.9, 0.0]}, {"scale": [-1.0, 1.0, 1.0]}],
+    ids=["high", "low", "mirrored"],
+)
+def test_characters_stand_wherever_their_file_has_the_ground(placed: dict[str, list[float]], samples: Path, tmp_path: Path) -> None:
+    rig = open_rig(hung_glb(samples / "biped.glb", tmp_path / "hung.glb", **placed))
+    tracked = track(rig, standing(rig))
+    assert tracked.alone_s is None
+    assert tracked.peak_force == 0.0
+    assert np.abs(tracked.motion.root - standing(rig).root).max() < 0.01 * rig.height
+
+
+@pytest.mark.parametrize("ground", [0.0, -0.9, 50.0])
+def test_what_sinks_has_fallen_wherever_the_file_has_the_ground(ground: float, samples: Path, tmp_path: Path) -> None:
+    rig = open_rig(hung_glb(samples / "biped.glb", tmp_path / "hung.glb", translation=[0.0, ground, 0.0]))
+    ready = prepare(rig, standing(rig), TrackOptions())
+    values = ready.reference.values.copy()
+    assert first_fall(ready.reference, values) is None
+    values[:, 1] -= 0.5 * ready.articulation.root_height
+    assert first_fall(ready.reference, values) == 0
 
 
 def still(rig: Rig, frames: int = 10) -> Motion:
