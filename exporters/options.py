@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from akd_sdk.errors import ExportError
+from akd_sdk.exporters.bvh_dialects import dialect_named
 from akd_sdk.exporters.clip import Clip
 from akd_sdk.rig import Rig
 from akd_sdk.schemas.profile import Profile
@@ -31,6 +32,7 @@ class ExportOptions:
         reduction: how hard keys are saved before they are written: "none" (a key at every frame), "fast" or "best".
         tolerance_m: how far reduced keys may stray, metres at human size; None: the profile's, else 1 mm.
         feet_tolerance_m: how far planted feet may; None: the profile's, else 0.2 mm.
+        dialect: of a BVH: "biovision", "blender", "motionbuilder" or "cgspeed"; None: the profile's, else "biovision".
     """
 
     profile: Profile | None = None
@@ -42,10 +44,13 @@ class ExportOptions:
     reduction: Reduction = "none"
     tolerance_m: float | None = None
     feet_tolerance_m: float | None = None
+    dialect: str | None = None
 
     def __post_init__(self) -> None:
         if self.reduction not in REDUCTIONS:
             raise ExportError(f"unknown reduction {self.reduction!r}", "--reduction", f"known: {', '.join(REDUCTIONS)}")
+        if self.dialect is not None:
+            dialect_named(self.dialect)
         for name in ("fps", "tolerance_m", "feet_tolerance_m"):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < float("inf"):

@@ -56,6 +56,7 @@ class Profile(Schema):
         int16: rotations in normalised 16-bit integers are played right.
         meshopt: EXT_meshopt_compression is read.
         unread: extensions of glTF that the engine does not read: a file that requires one does not open.
+        dialect: of BVH files for it; None: the format's own.
         import_fps: the engine bakes every track at this rate unless told otherwise at import, so keys lie on a grid of frames and the
             rate to set is said; None: keys are kept.
         tolerance_m: of reduced keys, metres at human size.
@@ -86,6 +87,7 @@ class Profile(Schema):
     int16: bool = False
     meshopt: bool = False
     unread: tuple[str, ...] = ()
+    dialect: Literal["biovision", "blender", "motionbuilder", "cgspeed"] | None = None
     import_fps: float | None = Field(default=None, gt=0.0)
     tolerance_m: float = Field(default=1e-3, gt=0.0)
     feet_tolerance_m: float | None = Field(default=2e-4, gt=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,17 @@ from akd_sdk.errors import ExportError
 Array = NDArray[np.float64]
 
 POSITIONS = ("Xposition", "Yposition", "Zposition")
-ROTATIONS_ZXY = ("Zrotation", "Xrotation", "Yrotation")
-"""Applied from left to right to columns: Rz · Rx · Ry."""
+ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+"""Of rotations, applied from left to right to columns: "ZXY" is Rz · Rx · Ry."""
 
 DECIMALS = 7
 """Of centimetres and degrees: 1e-9 m, and 2e-9 rad, which is nothing at the end of any chain. Fixed notation, because some readers
 stumble over exponents."""
+
+
+def rotation_channels(order: str) -> tuple[str, ...]:
+    """Names of the three rotation channels of an order."""
+    return tuple(f"{axis}rotation" for axis in order)
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,13 @@ class Bvh:
         joints: depth first.
         frame_time: seconds.
         values: (frames, channels), positions in the unit of the offsets, angles in degrees.
+        decimals: of all numbers.
     """
 
     joints: tuple[BvhJoint, ...]
     frame_time: float
     values: Array
+    decimals: int = DECIMALS
 
     def __post_init__(self) -> None:
         channels = sum(len(joint.channels) for joint in self.joints)
@@ -74,40 +81,55 @@ class Bvh:
             depths.append(depth)
             for level in range(closed - 1, depth - 1, -1):
                 lines.append("\t" * level + "}")
-            lines += _head(joint, depth, leaf=not children[index])
+            lines += self._head(joint, depth, leaf=not children[index])
             closed = depth + 1
         for level in range(closed - 1, -1, -1):
             lines.append("\t" * level + "}")
         lines += ["MOTION", f"Frames: {len(self.values)}", f"Frame Time: {self.frame_time!r}"]
-        rounded = np.round(self.values, DECIMALS) + 0.0  # no negative zeros
-        lines += [" ".join(f"{value:.{DECIMALS}f}" for value in row) for row in rounded.tolist()]
+        lines += [self._numbers(row) for row in self.values]
         return "\n".join(lines) + "\n"
 
+    def rounded(self) -> Bvh:
+        """What a reader finds in the text."""
+        joints = tuple(
+            replace(joint, offset=self._round(joint.offset), end=None if joint.end is None else self._round(joint.end))
+            for joint in self.joints
+        )
+        return replace(self, joints=joints, values=self._round(self.values))
 
-def _head(joint: BvhJoint, depth: int, *, leaf: bool) -> list[str]:
-    """A joint's lines up to its children, its closing brace left out."""
-    pad, inner = "\t" * depth, "\t" * (depth + 1)
-    lines = [
-        f"{pad}{'ROOT' if joint.parent < 0 else 'JOINT'} {joint.name}",
-        f"{pad}{{",
-        f"{inner}OFFSET {_numbers(joint.offset)}",
-        f"{inner}CHANNELS {len(joint.channels)} {' '.join(joint.channels)}",
-    ]
-    if leaf:
-        end = np.zeros(3) if joint.end is None else joint.end
-        lines += [f"{inner}End Site", f"{inner}{{", f"{inner}\tOFFSET {_numbers(end)}", f"{inner}}}"]
-    return lines
+    def _head(self, joint: BvhJoint, depth: int, *, leaf: bool) -> list[str]:
+        """A joint's lines up to its children, its closing brace left out."""
+        pad, inner = "\t" * depth, "\t" * (depth + 1)
+        lines = [
+            f"{pad}{'ROOT' if joint.parent < 0 else 'JOINT'} {joint.name}",
+            f"{pad}{{",
+            f"{inner}OFFSET {self._numbers(joint.offset)}",
+            f"{inner}CHANNELS {len(joint.channels)} {' '.join(joint.channels)}",
+        ]
+        if leaf:
+            end = np.zeros(3) if joint.end is None else joint.end
+            lines += [f"{inner}End Site", f"{inner}{{", f"{inner}\tOFFSET {self._numbers(end)}", f"{inner}}}"]
+        return lines
+
+    def _round(self, values: Array) -> Array:
+        return np.asarray(np.round(values, self.decimals) + 0.0)  # no negative zeros
+
+    def _numbers(self, values: Array) -> str:
+        return " ".join(f"{value:.{self.decimals}f}" for value in self._round(values).tolist())
 
 
-def _numbers(vector: Array) -> str:
-    return " ".join(f"{value:.{DECIMALS}f}" for value in (np.round(vector, DECIMALS) + 0.0).tolist())
-
-
-def euler_zxy(matrices: Array) -> Array:
-    """Angles a, b, c with R = Rz(a) · Rx(b) · Ry(c), continuous over frames, through the pole b = 90 degrees too.
+def euler(matrices: Array, order: str = "ZXY") -> Array:
+    """Angles a, b, c with R = R0(a) · R1(b) · R2(c), axes as `order` says, continuous over frames, through the pole b = 90 degrees too.
 
     matrices: (frames, joints, 3, 3) rotations. Returns (frames, joints, 3) radians.
     """
+    axes = ["XYZ".index(axis) for axis in order]
+    back = np.zeros((3, 3))
+    back[[2, 0, 1], axes] = 1.0  # the axes of the order become Z, X, Y; a mirror where they are no turn of these
+    return np.asarray(np.linalg.det(back) * _euler_zxy(back @ matrices @ back.T))
+
+
+def _euler_zxy(matrices: Array) -> Array:
     angles = np.empty(matrices.shape[:-1])
     before = np.zeros(matrices.shape[1:-1])
     for frame, m in enumerate(matrices):

@@ -12,7 +12,7 @@ from export_readback import BvhFile
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters import Clip, export
-from akd_sdk.exporters.bvh import bvh_name
+from akd_sdk.exporters.bvh_names import bvh_name
 from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
 from akd_sdk.rig import Rig, Tip

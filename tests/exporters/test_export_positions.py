@@ -10,7 +10,7 @@ from export_cases import CASES, SAMPLES, SCALED_JOINTS, smooth_motion, write_cas
 from export_readback import BvhFile, GlbFile, UsdFile, from_file_space, true_positions
 
 from akd_sdk.exporters import Clip, export
-from akd_sdk.exporters.bvh import bvh_name
+from akd_sdk.exporters.bvh_names import bvh_name
 from akd_sdk.kinematics import skin_points, world_from_motion
 from akd_sdk.motion import Motion
 from akd_sdk.readers import open_rig
