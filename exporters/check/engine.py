@@ -1,4 +1,4 @@
-"""A glTF file for the engine of a profile: names, skeletons, skins, kinds and times of keys, all by what the profile says."""
+"""A glTF file for the engine of a profile: extensions, names, kinds and times of keys, all by what the profile says."""
 
 from __future__ import annotations
 
@@ -10,25 +10,22 @@ from typing import Final
 import numpy as np
 
 from akd_sdk.exporters.check.codes import found
+from akd_sdk.exporters.check.engine_skins import skin_findings
 from akd_sdk.exporters.check.findings import Finding, some
-from akd_sdk.exporters.check.gltf_source import FLOAT, GltfSource, RawClip, RawTrack, compression
+from akd_sdk.exporters.check.gltf_source import FLOAT, GltfSource, RawClip, RawTrack
 from akd_sdk.exporters.grid import HIGHEST_FPS
 from akd_sdk.exporters.names import engine_name
-from akd_sdk.formats.gltf import floats
-from akd_sdk.formats.gltf.fields import child, objects, optional_reference
 from akd_sdk.schemas.profile import Naming, Profile
 
 ON_GRID_S: Final = 1e-4
 """How far a key may lie from a frame: what a pose does in a tenth of a millisecond is nothing to see."""
-SCALED: Final = 1e-3
-SIGN_FILTER: Final = "QUATERNION"
 
 
 def engine_findings(source: GltfSource, profile: Profile) -> Iterable[Finding]:
     """What the profile's engine makes of a file that is not meant."""
     yield from _extensions(source, profile)
     yield from _names(source, profile)
-    yield from _skins(source, profile)
+    yield from skin_findings(source, profile)
     yield from _humanoid(source, profile)
     yield from _grid(source, profile)
     for clip in source.clips:
@@ -75,58 +72,6 @@ def _collisions(source: GltfSource, naming: Naming) -> list[str]:
         elif len(nodes) > 1:
             told.append(f"{' and '.join(names[:3])} {'are' if len(names) > 1 else 'is'} {called!r} {len(nodes)} times")
     return told
-
-
-def _skins(source: GltfSource, profile: Profile) -> Iterable[Finding]:
-    scaled: dict[str, float] = {}
-    for index, joints in enumerate(source.skins):
-        where, known = f"skin {index}", set(joints)
-        tops = [joint for joint in joints if known.isdisjoint(source.scene.line(joint)[1:])]
-        if profile.single_root and len(tops) > 1:
-            yield found("root-several", where, f"{len(tops)} root joints: {some([source.name(j) or f'node {j}' for j in tops])}")
-        if profile.bones is not None and len(joints) > profile.bones:
-            yield found("bone-count", where, f"{len(joints)} joints, {profile.title} takes {profile.bones}")
-        if not profile.joint_scale:
-            scaled |= _scaled(source, joints)
-    if scaled:
-        names = [f"{name} by {most:.4g}" for name, most in scaled.items()]
-        yield found("joint-scale", "the file", some(names))
-    most = _influences(source) if profile.influences is not None else 0
-    if profile.influences is not None and most > profile.influences:
-        yield found("influence-count", "the file", f"{most} joints move a vertex, {profile.title} takes {profile.influences}")
-
-
-def _scaled(source: GltfSource, joints: Iterable[int]) -> dict[str, float]:
-    """Joints with a scale at rest or in a clip, with the one farthest from 1."""
-    keyed = {track.node: track.values for clip in source.clips for track in clip.tracks if track.path == "scale"}
-    made = {}
-    for joint in joints:
-        scales = np.concatenate([source.scene.scales[joint], keyed[joint].reshape(-1) if joint in keyed else []])
-        far = scales[np.argmax(np.abs(scales - 1.0))]
-        if abs(far - 1.0) > SCALED:
-            made[source.name(joint) or f"node {joint}"] = float(far)
-    return made
-
-
-def _influences(source: GltfSource) -> int:
-    """The most joints that move a vertex of a skinned mesh."""
-    document, most = source.document, 0
-    meshes, accessors = document.items("meshes"), document.items("accessors")
-    for number, node in enumerate(source.scene.nodes):
-        mesh = optional_reference(node, "mesh", len(meshes), f"node {number}")
-        if mesh is None or "skin" not in node:
-            continue
-        for primitive in objects(meshes[mesh], "primitives", f"mesh {mesh}"):
-            attributes = child(primitive, "attributes", f"mesh {mesh}")
-            used = np.zeros(0, dtype=np.int64)
-            for key in sorted(name for name in attributes if name.startswith("WEIGHTS_")):
-                index = optional_reference(attributes, key, len(accessors), f"mesh {mesh}")
-                if index is None or compression(document, accessors[index]) is not None:
-                    continue
-                count = (floats(document, index, ("VEC4",), f"{key} of mesh {mesh}", finite=False) > 0.0).sum(axis=1)
-                used = count if not used.size else used[: len(count)] + count[: len(used)]
-            most = max(most, int(used.max(initial=0)))
-    return most
 
 
 def _humanoid(source: GltfSource, profile: Profile) -> Iterable[Finding]:
@@ -185,9 +130,9 @@ def _kinds(clip: RawClip, profile: Profile) -> Iterable[Finding]:
     short = [track for track in clip.tracks if track.path == "rotation" and track.component != FLOAT]
     if short and not profile.int16:
         yield found("key-16-bit", clip.label, f"{len(short)} tracks, such as {short[0].label}")
-    dropped = clip.compressed.count(SIGN_FILTER)
+    dropped = [track for track in clip.tracks if not track.signed]
     if dropped and not profile.short_way:
-        yield found("sign-dropped", clip.label, f"{dropped} tracks have the filter {SIGN_FILTER}")
+        yield found("sign-dropped", clip.label, f"{len(dropped)} tracks, such as {dropped[0].label}")
 
 
 def _changes(track: RawTrack) -> bool:

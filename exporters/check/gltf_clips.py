@@ -96,19 +96,20 @@ def _at_rest(source: GltfSource, track: RawTrack) -> bool:
 
 
 def _seam(source: GltfSource, clip: RawClip, tracks: list[RawTrack]) -> Iterable[Finding]:
-    """Tracks of a loop that do not close. Travel does not: tracks of nodes without a moving node above them may carry it."""
+    """Rotations of a loop that do not close.
+
+    Travel need not: what moves on from end to end, and what has no moving node above it, may carry it and turn with it.
+    """
     if not clip.loop:
         return
     moved = {track.node for track in tracks}
-    inner = [track for track in tracks if moved.intersection(source.scene.line(track.node)[1:]) and len(track.times) > 1]
-    open_ = [track.label for track in inner if not _closes(track)]
+    going = {track.node for track in tracks if track.path == "translation" and not _closes(track)}
+    turns = [track for track in tracks if track.path == "rotation" and track.node not in going and len(track.times) > 1]
+    inner = [track for track in turns if moved.intersection(source.scene.line(track.node)[1:])]
+    open_ = [track.label for track in inner if float(degrees_apart(track.values[[0, -1]])[0]) > SEAM_DEGREES]
     if open_:
-        yield found("clip-seam", clip.label, f"{len(open_)} of {len(inner)} tracks do not close: {some(open_)}")
+        yield found("clip-seam", clip.label, f"{len(open_)} of {len(inner)} rotations do not close: {some(open_)}")
 
 
 def _closes(track: RawTrack) -> bool:
-    ends = track.values[[0, -1]]
-    if track.path == "rotation":
-        return float(degrees_apart(ends)[0]) <= SEAM_DEGREES
-    size = float(np.ptp(track.values, axis=0).max())
-    return float(np.abs(ends[1] - ends[0]).max()) <= SEAM_SHARE * size
+    return float(np.abs(track.values[-1] - track.values[0]).max()) <= SEAM_SHARE * float(np.ptp(track.values, axis=0).max())

@@ -21,7 +21,7 @@ def key_findings(clip: RawClip) -> Iterable[Finding]:
     if clip.unreadable:
         yield found("key-unreadable", clip.label, some(list(clip.unreadable), 1))
     if clip.compressed:
-        yield found("key-compressed", clip.label, f"{_counted(len(clip.compressed))} not looked at")
+        yield found("key-compressed", clip.label, f"{_counted(clip.compressed)} of {clip.compressed + len(clip.tracks)}")
     sound = [track for track in clip.tracks if _not_finite(track) is None]
     yield from _told(clip, "key-not-finite", clip.tracks, _not_finite)
     for code, look in _LOOKS:
@@ -70,7 +70,7 @@ def _not_unit(track: RawTrack) -> Told:
 
 
 def _antipodal(track: RawTrack) -> Told:
-    if track.path != "rotation" or track.mode == "STEP" or len(track.values) < 2:
+    if track.path != "rotation" or track.mode == "STEP" or len(track.values) < 2 or not track.signed:
         return None
     wrong = flipped(track.values)
     return f"{int(wrong.sum())} times, first at {track.times[1 + np.argmax(wrong)]:.3f} s" if wrong.any() else None

@@ -10,14 +10,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from akd_sdk.errors import ReadError
+from akd_sdk.errors import BackendError, ReadError
 from akd_sdk.formats.gltf import Document, Scene, floats, load, read_scene
 from akd_sdk.formats.gltf.animation import PATHS
 from akd_sdk.formats.gltf.fields import Json, child, label, name_of, objects, optional_reference, reference, references, text
+from akd_sdk.formats.gltf.meshopt import compressed
 
 Array = NDArray[np.float64]
 
-COMPRESSIONS: Final = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+SIGN_FILTER: Final = "QUATERNION"
+"""A filter of compressed rotations that keeps no signs."""
 BYTE: Final = 5120
 FLOAT: Final = 5126
 
@@ -35,6 +37,7 @@ class RawTrack:
         values: (keys, width), without tangents.
         mode: "LINEAR", "STEP" or "CUBICSPLINE".
         component: type of the stored numbers, as in the accessor.
+        signed: their signs are those of the source; False where a filter chose them.
     """
 
     node: int
@@ -45,6 +48,7 @@ class RawTrack:
     values: Array
     mode: str
     component: int
+    signed: bool
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class RawClip:
         name: None where it has none.
         tracks: those that were read.
         unreadable: why others were not.
-        compressed: filters of tracks that are compressed ("" for none), one each.
+        compressed: how many are compressed by what is not installed here.
         extras: what the file says beside; empty where that is no object.
     """
 
@@ -64,7 +68,7 @@ class RawClip:
     name: str | None
     tracks: tuple[RawTrack, ...]
     unreadable: tuple[str, ...]
-    compressed: tuple[str, ...]
+    compressed: int
     extras: Mapping[str, Any]
 
     @property
@@ -121,37 +125,25 @@ def read_gltf(path: Path) -> GltfSource:
     return GltfSource(document, scene, skins, clips)
 
 
-def compression(document: Document, accessor: Json) -> str | None:
-    """The filter of an accessor whose data is compressed ("NONE" without one), None where it is not compressed."""
-    views = document.items("bufferViews")
-    view = optional_reference(accessor, "bufferView", len(views), "an accessor")
-    extensions = child(views[view], "extensions", "a buffer view") if view is not None else {}
-    for name in COMPRESSIONS:
-        if name in extensions:
-            return text(child(extensions, name, "a buffer view"), "filter", "a buffer view") or "NONE"
-    return None
-
-
 def _clip(document: Document, index: int, item: Json) -> RawClip:
     where = label("clip", index, item.get("name"))
-    tracks, unreadable, compressed = [], [], []
+    tracks, unreadable, packed = [], [], 0
     samplers = objects(item, "samplers", where)
     for number, channel in enumerate(objects(item, "channels", where)):
         try:
             read = _track(document, channel, samplers, f"channel {number}")
         except ReadError as fault:
             unreadable.append(fault.fault)
-            continue
-        if isinstance(read, str):
-            compressed.append(read)
-        elif read is not None:
-            tracks.append(read)
+        except BackendError:
+            packed += 1
+        else:
+            tracks += [] if read is None else [read]
     extras = item.get("extras")
-    return RawClip(where, name_of(item), tuple(tracks), tuple(unreadable), tuple(compressed), extras if isinstance(extras, dict) else {})
+    return RawClip(where, name_of(item), tuple(tracks), tuple(unreadable), packed, extras if isinstance(extras, dict) else {})
 
 
-def _track(document: Document, channel: Json, samplers: list[Json], where: str) -> RawTrack | str | None:
-    """The channel's track; the filter where its keys are compressed; None where it moves what glTF does not know."""
+def _track(document: Document, channel: Json, samplers: list[Json], where: str) -> RawTrack | None:
+    """The channel's track; None where it moves what glTF does not know."""
     target = child(channel, "target", where)
     nodes = document.items("nodes")
     node, path = optional_reference(target, "node", len(nodes), where), text(target, "path", where)
@@ -164,9 +156,6 @@ def _track(document: Document, channel: Json, samplers: list[Json], where: str) 
         raise ReadError(f"{called}: interpolation is {mode[:40]!r}")
     accessors = document.items("accessors")
     places = [reference(sampler.get(key), len(accessors), f"{key} of {called}") for key in ("input", "output")]
-    filters = [compression(document, accessors[place]) for place in places]
-    if any(found is not None for found in filters):
-        return filters[1] or "NONE"
     times = floats(document, places[0], ("SCALAR",), f"times of {called}", finite=False)
     raw = floats(document, places[1], PATHS[path], called, finite=False)
     rows = len(times) * (3 if mode == "CUBICSPLINE" else 1)
@@ -176,4 +165,8 @@ def _track(document: Document, channel: Json, samplers: list[Json], where: str) 
         raise ReadError(f"{called} has {len(raw)} values for {len(times)} key times")
     raw = raw.reshape(rows, -1)
     values = raw[1::3] if mode == "CUBICSPLINE" else raw
-    return RawTrack(node, path, called, times, raw, values, mode, int(accessors[places[1]].get("componentType", FLOAT)))
+    output = accessors[places[1]]
+    view = optional_reference(output, "bufferView", len(document.items("bufferViews")), called)
+    told = None if view is None else compressed(document.items("bufferViews")[view])
+    signed = told is None or told.get("filter") != SIGN_FILTER
+    return RawTrack(node, path, called, times, raw, values, mode, int(output.get("componentType", FLOAT)), signed)

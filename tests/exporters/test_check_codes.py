@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,22 @@ from check_usd import BVH_FAULTS, USD_ALSO, USD_FAULTS, BvhFault, UsdFault
 from akd_sdk.exporters import check, known_profiles, load_profile
 from akd_sdk.exporters.check import CODES, SEVERITIES
 
-FAULTS: dict[str, Fault | UsdFault | BvhFault] = {**GLTF_FAULTS, **USD_FAULTS, **BVH_FAULTS}
-COMPANIONS = {"sign-dropped": {"key-compressed"}}
-"""What cannot be alone: signs are dropped by compression."""
+AnyFault = Fault | UsdFault | BvhFault
+
+FAULTS: dict[str, AnyFault] = {**GLTF_FAULTS, **USD_FAULTS, **BVH_FAULTS}
 
 
 def codes(path: Path, profile: str | None) -> set[str]:
     return {finding.code for finding in check(path, profile)}
+
+
+@pytest.fixture
+def faulty(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AnyFault, Path]:
+    """The fault of a code and its file, packages absent that have to be."""
+    fault = FAULTS[request.getfixturevalue("code")]
+    if fault.absent:
+        monkeypatch.setitem(sys.modules, fault.absent, None)
+    return fault, fault.save(tmp_path)
 
 
 def test_every_code_has_a_file() -> None:
@@ -25,9 +35,9 @@ def test_every_code_has_a_file() -> None:
 
 
 @pytest.mark.parametrize("code", FAULTS)
-def test_a_file_with_one_fault_raises_its_code_alone(code: str, tmp_path: Path) -> None:
-    fault = FAULTS[code]
-    assert codes(fault.save(tmp_path), fault.profile) == {code} | COMPANIONS.get(code, set())
+def test_a_file_with_one_fault_raises_its_code_alone(code: str, faulty: tuple[AnyFault, Path]) -> None:
+    fault, path = faulty
+    assert codes(path, fault.profile) == {code}
 
 
 @pytest.mark.parametrize("code", USD_ALSO)
@@ -38,7 +48,7 @@ def test_codes_of_several_formats_are_raised_in_usd_too(code: str, tmp_path: Pat
 
 @pytest.mark.parametrize("code", [code for code in FAULTS if CODES[code].profiled and code != "format-unread"])
 def test_what_an_engine_minds_is_no_fault_without_its_profile(code: str, tmp_path: Path) -> None:
-    assert codes(FAULTS[code].save(tmp_path), None) == COMPANIONS.get(code, set())
+    assert codes(FAULTS[code].save(tmp_path), None) == set()
 
 
 GOOD = {".glb": Fault(), ".usda": UsdFault(), ".bvh": BvhFault()}
@@ -57,9 +67,9 @@ def test_a_good_file_raises_nothing(suffix: str, profile: str | None, tmp_path: 
 
 
 @pytest.mark.parametrize("code", FAULTS)
-def test_a_finding_says_where_what_and_what_to_do(code: str, tmp_path: Path) -> None:
-    fault = FAULTS[code]
-    found = next(finding for finding in check(fault.save(tmp_path), fault.profile) if finding.code == code)
+def test_a_finding_says_where_what_and_what_to_do(code: str, faulty: tuple[AnyFault, Path]) -> None:
+    fault, path = faulty
+    found = next(finding for finding in check(path, fault.profile) if finding.code == code)
     assert found.severity == CODES[code].severity
     for text in (found.where, found.fault, found.remedy):
         assert text

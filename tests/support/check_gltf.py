@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gltf_build import Post, turn
+from gltf_build import Post, pack_glb, turn
 
 NODES = {"low": 0, "middle": 1, "high": 2}
 
@@ -43,6 +44,7 @@ class Walk:
     name: str | None = "walk-loop"
     extras: dict[str, Any] = field(default_factory=lambda: {"fps": 30.0, "loop": True})
     post: Post = field(default_factory=Post)
+    unpacked_bytes: int = 0
 
     def add_clip(self, name: str | None = None) -> None:
         """The clip as it is now becomes an animation of the file."""
@@ -64,12 +66,23 @@ class Walk:
         node: dict[str, Any] = self.post.json["nodes"][NODES[name]]
         return node
 
-    def compress(self, view_filter: str | None) -> None:
-        """Say of the last track's values that they are compressed."""
-        made = {"buffer": 0, "byteStride": 16, "count": 3, "mode": "ATTRIBUTES"} | ({"filter": view_filter} if view_filter else {})
-        sampler = self.post.json["animations"][0]["samplers"][-1]
-        view = self.post.json["accessors"][sampler["output"]]["bufferView"]
-        self.post.json["bufferViews"][view]["extensions"] = {"EXT_meshopt_compression": made}
+    def compress(self, view_filter: str = "NONE", *, plain: bool = True) -> None:
+        """Say of the last track's values that they are compressed; `plain`: the bytes as they were lie beside."""
+        output = self.post.json["accessors"][self.post.json["animations"][0]["samplers"][-1]["output"]]
+        view = self.post.json["bufferViews"][output["bufferView"]]
+        size = {"byteOffset": view["byteOffset"], "byteLength": view["byteLength"]}
+        made = {"buffer": 0, **size, "byteStride": 16, "count": 3, "mode": "ATTRIBUTES", "filter": view_filter}
+        view["extensions"] = {"EXT_meshopt_compression": made}
+        if not plain:
+            view |= {"buffer": 1, "byteOffset": 0}
+            self.unpacked_bytes = view["byteLength"]
+
+    def save(self, path: Path) -> Path:
+        buffers: list[dict[str, Any]] = [{"byteLength": len(self.post.data)}]
+        if self.unpacked_bytes:
+            buffers.append({"byteLength": self.unpacked_bytes, "extensions": {"EXT_meshopt_compression": {"fallback": True}}})
+        path.write_bytes(pack_glb(json.dumps({**self.post.json, "buffers": buffers}).encode(), bytes(self.post.data)))
+        return path
 
     def bones(self, names: list[str]) -> None:
         """More joints of the skin, each below the one before."""
@@ -84,12 +97,12 @@ Change = Callable[[Walk], object]
 
 @dataclass(frozen=True)
 class Fault:
-    """How to make a fault: before the clip is written (`keys`) or after (`file`); the profile that minds it."""
+    """How to make a fault: before the clip is written (`keys`) or after (`file`); the profile that minds it; a package that is absent."""
 
     keys: Change | None = None
     file: Change | None = None
     profile: str | None = None
-    suffix: str = ".glb"
+    absent: str | None = None
 
     def save(self, folder: Path) -> Path:
         walk = Walk()
@@ -98,8 +111,7 @@ class Fault:
         walk.add_clip()
         if self.file is not None:
             self.file(walk)
-        path = folder / f"walk{self.suffix}"
-        return walk.post.save(path)
+        return walk.save(folder / "walk.glb")
 
 
 def _high(**changes: Any) -> Change:
@@ -166,7 +178,7 @@ GLTF_FAULTS: dict[str, Fault] = {
     "key-antipodal": Fault(_high(values=np.array(swing(-30.0)) * [[1.0], [-1.0], [1.0]])),
     "key-apart": Fault(_high(values=swing(-61.0))),
     "key-8-bit": Fault(_high(dtype="i1")),
-    "key-compressed": Fault(file=lambda walk: walk.compress(None)),
+    "key-compressed": Fault(file=lambda walk: walk.compress(plain=False), absent="meshoptimizer"),
     "clip-empty": Fault(file=_astray),
     "clip-unnamed": Fault(_clip_name(None)),
     "clip-same-name": Fault(file=lambda walk: walk.add_clip()),

@@ -75,6 +75,7 @@ class UsdFault:
     change: Callable[[Swing], object] | None = None
     made: dict[str, Any] = field(default_factory=dict)
     profile: str | None = None
+    absent: str | None = None
 
     def save(self, folder: Path) -> Path:
         made = Swing(**self.made)
@@ -175,6 +176,7 @@ class BvhFault:
     old: str = ""
     new: str = ""
     profile: str | None = None
+    absent: str | None = None
 
     def save(self, folder: Path) -> Path:
         assert self.old in BVH_TEXT
