@@ -12,6 +12,7 @@ from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, Track
 from akd_sdk.exporters.gltf import key_data, renamed_nodes, spanning, with_all_joints
 from akd_sdk.exporters.grid import on_import_grid
+from akd_sdk.exporters.isaac import told_notes
 from akd_sdk.exporters.names import named_for_loops
 from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.exporters.registry import exporter_of
@@ -153,7 +154,7 @@ def _delivered(
         ),
         renamed=dict(prepared.renamed),
         import_fps=prepared.import_fps,
-        notes=(*notes, *prepared.notes),
+        notes=(*notes, *prepared.notes, *_of_bodies(written, options)),
     )
     return Delivery(written, rig, prepared.clips, facts)
 
@@ -263,6 +264,12 @@ def _facts(rig: Rig, clip: Clip, kept: ReductionReport | None, suffix: str, opti
         worst_time_s=None if kept is None else kept.time_s,
         feet_worst_mm=None if kept is None or kept.feet_worst_m is None else MM * kept.feet_worst_m,
     )
+
+
+def _of_bodies(written: Path, options: ExportOptions) -> tuple[str, ...]:
+    """What an articulation tells of itself."""
+    simulated = options.profile is not None and options.profile.articulation and written.suffix.lower() in USD_SUFFIXES
+    return told_notes(written) if simulated else ()
 
 
 def _with_poses(facts: ExportedClip, written: Path, options: ExportOptions) -> ExportedClip:

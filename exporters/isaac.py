@@ -54,6 +54,14 @@ def export_isaac(
     return target
 
 
+def told_notes(path: Path) -> tuple[str, ...]:
+    """What an articulation that was written tells of itself: what is odd about its bodies, and what its hinges cannot follow."""
+    from pxr import Sdf
+
+    layer = Sdf.Layer.OpenAsAnonymous(str(path))
+    return tuple(layer.GetPrimAtPath(f"/{layer.defaultPrim}").customData.get("akd", {}).get("notes", ()))
+
+
 def _write_character(path: Path, rig: Rig, character: Articulated) -> None:
     from pxr import Usd
 

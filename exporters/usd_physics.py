@@ -32,7 +32,7 @@ def add_articulation(stage: Usd.Stage, character: Articulated, name: str) -> dic
     two small bodies: compound joints have no names for their axes that are sure, and simulators disagree on how their angles compose.
     Bodies do not meet each other, only the world.
     """
-    from pxr import Kind, Usd, UsdGeom, UsdPhysics
+    from pxr import Kind, Usd, UsdGeom, UsdPhysics, Vt
 
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
@@ -40,7 +40,7 @@ def add_articulation(stage: Usd.Stage, character: Articulated, name: str) -> dic
     root = UsdGeom.Xform.Define(stage, f"/{identifier(name or 'Character')}")
     stage.SetDefaultPrim(root.GetPrim())
     Usd.ModelAPI(root.GetPrim()).SetKind(Kind.Tokens.component)
-    root.GetPrim().SetCustomDataByKey("akd", {"articulation": character.fingerprint, "notes": "; ".join(character.notes)})
+    root.GetPrim().SetCustomDataByKey("akd", {"articulation": character.fingerprint, "notes": Vt.StringArray(character.notes)})
     _add_surface(stage, root)
     path = str(root.GetPath())
     prims = {i: _add_body(stage, character, i, path) for i in range(len(character.bodies))}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +21,54 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+WELD: Final = 1e-6
+"""Of the character's extent: points of the skin that are nearer are one."""
 
-def skin_pieces(rig: Rig, articulation: Articulation) -> list[tuple[Array, Ints]]:
-    """For each body its points (n, 3) from its origin at rest, world axes, metres, and triangles (m, 3) of them.
 
-    Every triangle of the skin is in one piece: that of the body with the largest share of its corners.
+@dataclass(frozen=True)
+class Piece:
+    """What of the skin a body carries.
+
+    Attributes:
+        points: (n, 3) from its origin at rest, world axes, metres; no two in one place.
+        normals: (n, 3) unit, of the whole skin, so that pieces shade into each other.
+        triangles: (m, 3).
+    """
+
+    points: Array
+    normals: Array
+    triangles: Ints
+
+
+def skin_pieces(rig: Rig, articulation: Articulation) -> list[Piece]:
+    """The skin at rest in a piece for each body: a triangle goes to the body with the largest share of its corners.
+
+    Points that lie together become one; triangles that are none by that are left out.
     """
     skin = rest_skin(rig)
     shares = gathered(skin.weights, _owners(rig, articulation), len(articulation.bodies)).toarray()
     owner = shares[skin.triangles].sum(axis=1).argmax(axis=1)
+    grid = np.round(skin.points / (WELD * skin.extent)).astype(np.int64)
+    _, first, merged = np.unique(grid, axis=0, return_index=True, return_inverse=True)
+    triangles = merged.reshape(-1)[skin.triangles]
+    points = skin.points[first]
+    normals = _normals(points, triangles)
+    whole = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
     pieces = []
     for i, body in enumerate(articulation.bodies):
-        used, triangles = np.unique(skin.triangles[owner == i], return_inverse=True)
-        pieces.append((skin.points[used] - body.origin, triangles.reshape(-1, 3)))
+        used, own = np.unique(triangles[whole & (owner == i)], return_inverse=True)
+        pieces.append(Piece(points[used] - body.origin, normals[used], own.reshape(-1, 3)))
     return pieces
+
+
+def _normals(points: Array, triangles: Ints) -> Array:
+    """(n, 3) unit: of the triangles around each point, the larger the more."""
+    corners = points[triangles]
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sums = np.zeros_like(points)
+    np.add.at(sums, triangles.reshape(-1), np.repeat(faces, 3, axis=0))
+    sizes = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.where(sizes > 0.0, sums / np.where(sizes > 0.0, sizes, 1.0), np.array([0.0, 1.0, 0.0]))
 
 
 def _owners(rig: Rig, articulation: Articulation) -> Ints:
@@ -48,14 +83,16 @@ def add_visuals(stage: Usd.Stage, rig: Rig, character: Articulated, prims: dict[
     """A mesh of this name below each body that has skin; it moves with it and touches nothing."""
     from pxr import UsdGeom, Vt
 
-    for i, (points, triangles) in enumerate(skin_pieces(rig, character.articulation)):
-        if not len(triangles):
+    for i, piece in enumerate(skin_pieces(rig, character.articulation)):
+        if not len(piece.triangles):
             continue
         mesh = UsdGeom.Mesh.Define(stage, f"{prims[i].GetPath()}/{name}")
-        placed = float3(points @ character.axes.T)
+        placed = float3(piece.points @ character.axes.T)
         mesh.CreatePointsAttr(placed)
-        mesh.CreateFaceVertexCountsAttr(Vt.IntArray([3] * len(triangles)))
-        mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(triangles.reshape(-1), dtype=np.int32)))
+        mesh.CreateFaceVertexCountsAttr(Vt.IntArray([3] * len(piece.triangles)))
+        mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(piece.triangles.reshape(-1), dtype=np.int32)))
+        mesh.CreateNormalsAttr(float3(piece.normals @ character.axes.T))
+        mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         mesh.CreateDoubleSidedAttr(True)
         mesh.CreateExtentAttr(UsdGeom.PointBased.ComputeExtent(placed))

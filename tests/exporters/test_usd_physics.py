@@ -9,6 +9,7 @@ import pytest
 from export_cases import SAMPLES
 from physics_readback import Loaded, load_in_newton, played, read_bodies, read_hinges
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdValidation
+from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 from steps import stepping
 
@@ -203,6 +204,33 @@ def test_the_skin_travels_in_pieces_with_every_triangle_once(rig: Rig, stage: Us
     box = cache.ComputeWorldBound(stage.GetDefaultPrim()).ComputeAlignedRange()
     assert box.GetSize()[2] == pytest.approx(rig.height, rel=0.05)
     assert all(not mesh.GetPrim().HasAPI(UsdPhysics.CollisionAPI) for mesh in meshes)
+
+
+def test_the_pieces_shade_as_the_skin_does(rig: Rig, stage: Usd.Stage) -> None:
+    own = np.concatenate([skin_normals_at_rest(rig, i) for i in range(len(rig.skins))])
+    cache, found = UsdGeom.XformCache(), []
+    for prim in stage.Traverse():
+        if prim.IsA(UsdGeom.Mesh):
+            world = np.array(cache.GetLocalToWorldTransform(prim))
+            mesh = UsdGeom.Mesh(prim)
+            points = np.array(mesh.GetPointsAttr().Get()) @ world[:3, :3] + world[3, :3]
+            found.append(np.concatenate([points @ Z_UP, np.array(mesh.GetNormalsAttr().Get()) @ world[:3, :3] @ Z_UP], axis=1))
+    theirs = np.concatenate(found)
+    _, nearest = cKDTree(own[:, :3]).query(theirs[:, :3])
+    along = (own[nearest, 3:] * theirs[:, 3:]).sum(axis=1)
+    assert np.median(along) > 0.97
+    assert (along > 0.0).mean() > 0.98
+
+
+def skin_normals_at_rest(rig: Rig, i: int) -> np.ndarray:
+    """(n, 6) points and normals of a skin in its rest pose, by the file's own normals and the strongest joint of each point."""
+    skin = rig.skins[i]
+    assert skin.normals is not None
+    strongest = skin.joints[np.arange(len(skin.vertices)), skin.weights.argmax(axis=1)]
+    move = rig.skeleton.rest_world[strongest] @ skin.inverse_binds[strongest]
+    points = (move @ np.concatenate([skin.vertices, np.ones((len(skin.vertices), 1))], axis=1)[..., None])[:, :3, 0]
+    normals = (move[:, :3, :3] @ skin.normals[..., None])[..., 0]
+    return np.concatenate([points, normals / np.linalg.norm(normals, axis=1, keepdims=True)], axis=1)
 
 
 def test_usd_s_own_validators_find_nothing(stage: Usd.Stage) -> None:
