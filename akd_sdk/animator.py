@@ -16,7 +16,7 @@ from akd_sdk import reporting
 from akd_sdk.distill import Distilled, DistillOptions, distill
 from akd_sdk.errors import AkdError, BackendError, PhysicsError, RigError
 from akd_sdk.exporters import ExportOptions, deliver, load_profile
-from akd_sdk.exporters.options import Reduction
+from akd_sdk.exporters.options import Compression, Reduction
 from akd_sdk.gait import MotionMetrics, find_contacts, lock_feet, measure, set_down, travel_of_root, with_travel
 from akd_sdk.kinematics import motion_from_curves
 from akd_sdk.motion import Motion
@@ -295,6 +295,7 @@ class Animator:
         reduction: Reduction = "fast",
         tolerance: float | None = None,
         feet_tolerance: float | None = None,
+        compression: Compression = "none",
         fps: float | None = None,
         t_pose: bool = False,
         force: bool = False,
@@ -304,13 +305,12 @@ class Animator:
         What is in the file is told by `exported` afterwards, and by the report.
 
         Args:
-            motion: of this character.
-            path: what to write.
+            motion, path: of this character; what to write.
             profile: an engine, "godot", "unity", "unreal", "omniverse", "isaac", "blender", "web", or a .json of one's own.
             root_mode: travel stays on the pelvis ("hips"), goes to a root above ("root"), is taken out ("in_place"); None: the profile's.
-            add_root: add a root bone where the file has none.
-            all_joints, clip_only: joints that do not move get channels, too; the motion without the mesh.
-            reduction: "none" (a key a frame), "fast", or "best": a longer search for fewer bytes.
+            add_root, all_joints: a root bone is added where the file has none; joints that do not move get channels, too.
+            clip_only: the motion without the mesh.
+            reduction, compression: "none" (a key a frame), "fast", or "best": fewer bytes; "meshopt" for engines that read it.
             tolerance, feet_tolerance: how far reduced keys and planted feet may stray, metres at human size; None: 1 and 0.2 mm.
             fps, t_pose: of formats that hold frames, None: the motion's own; whether a BVH's zero pose is a T pose.
             force: replace what is there.
@@ -320,7 +320,7 @@ class Animator:
             ExportError: unknown formats or profiles, options that a format cannot do, a file that exists (unless forced), a full disk.
         """
         engine = None if profile is None else load_profile(profile)
-        options = ExportOptions(engine, clip_only, all_joints, add_root, fps, t_pose, reduction, tolerance, feet_tolerance)
+        options = ExportOptions(engine, clip_only, all_joints, add_root, fps, t_pose, reduction, tolerance, feet_tolerance, compression)
         with self._written("exporting") as files:
             made = deliver(self.rig, motion, path, root_mode=root_mode, force=force, options=options, progress=progress)
             files.append(made.path)

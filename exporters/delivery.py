@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import Clip, Track
-from akd_sdk.exporters.gltf import key_data, renamed_nodes, spanning, with_all_joints
+from akd_sdk.exporters.gltf import export_gltf, key_data, renamed_nodes, spanning, with_all_joints
 from akd_sdk.exporters.grid import on_import_grid
 from akd_sdk.exporters.isaac import told_notes
 from akd_sdk.exporters.names import named_for_loops
@@ -30,6 +30,7 @@ from akd_sdk.schemas.profile import Profile
 
 if TYPE_CHECKING:
     from akd_sdk.exporters.reduction import ReductionReport
+    from akd_sdk.exporters.reduction.meshopt import Encoded
 
 KEYED: Final = (".glb",)
 """Formats with keys of their own a track: where reducing them saves bytes."""
@@ -66,6 +67,7 @@ class Prepared:
         renamed: names in the file by those in the source.
         import_fps: the rate to set at import; None: any.
         notes: for the user.
+        packed: compressed keys of each clip; None: nothing is compressed.
     """
 
     rig: Rig
@@ -74,6 +76,7 @@ class Prepared:
     renamed: Mapping[str, str]
     import_fps: float | None
     notes: tuple[str, ...]
+    packed: tuple[Encoded | None, ...] | None = None
 
 
 def export(
@@ -141,7 +144,10 @@ def _delivered(
     exporter = exporter_of(Path(path), options.profile)
     try:
         prepared = prepare(rig, clips, Path(path).suffix.lower(), options, progress)
-        written = exporter(rig, prepared.clips, path, force=force, options=options)
+        if prepared.packed is None:
+            written = exporter(rig, prepared.clips, path, force=force, options=options)
+        else:
+            written = export_gltf(rig, prepared.clips, path, force=force, options=options, packed=prepared.packed)
     except ExportError as fault:
         raise fault.at(path) from fault
     facts = ExportedFile(
@@ -185,11 +191,29 @@ def prepare(rig: Rig, clips: Sequence[Clip], suffix: str, options: ExportOptions
         renamed |= {old: new for old, new in zip(names, identifiers(names), strict=True) if old != new}
         notes += unshown((skin.material for skin in rig.skins), rig.source.document)
     reductions: list[ReductionReport | None] = [None] * len(made)
+    packed: list[Encoded | None] = [None] * len(made)
+    compresses = _compresses(suffix, options)
     if suffix in KEYED and options.reduction != "none":
         for i, clip in enumerate(made):
             told = between(progress, i / len(made), (i + 1) / len(made))
-            made[i], reductions[i] = _reduced(rig, clip, options, told)
-    return Prepared(rig, tuple(made), tuple(reductions), renamed, import_fps, tuple(notes))
+            made[i], reductions[i], packed[i] = _reduced(rig, clip, options, told)
+    kept = tuple(packed) if compresses else None
+    return Prepared(rig, tuple(made), tuple(reductions), renamed, import_fps, tuple(notes), kept)
+
+
+def _compresses(suffix: str, options: ExportOptions) -> bool:
+    """Whether keys are compressed. Raises ExportError where the format or the profile's engine does not do so."""
+    profile = options.profile
+    if options.compression == "none":
+        return False
+    if suffix not in KEYED:
+        raise ExportError(f"--compression cannot be done for {suffix}", None, f"it is for {', '.join(KEYED)}")
+    if profile is not None and not profile.meshopt:
+        raise ExportError(f"{profile.title} does not read EXT_meshopt_compression", None, "leave out --compression")
+    if profile is not None and not profile.short_way:
+        fault = "signs of compressed rotations are not continuous, and it may go from key to key the long way"
+        raise ExportError(f"{profile.title}: {fault}", None, "leave out --compression")
+    return True
 
 
 def _nodes_renamed(rig: Rig, profile: Profile) -> dict[str, str]:
@@ -223,7 +247,7 @@ def _has_above(rig: Rig, joint: int, bones: frozenset[int]) -> bool:
     return False
 
 
-def _reduced(rig: Rig, clip: Clip, options: ExportOptions, progress: ProgressCallback) -> tuple[Clip, ReductionReport]:
+def _reduced(rig: Rig, clip: Clip, options: ExportOptions, progress: ProgressCallback) -> tuple[Clip, ReductionReport, Encoded | None]:
     from akd_sdk.exporters.reduction import ReductionOptions, reduce
 
     profile = options.profile
@@ -235,8 +259,13 @@ def _reduced(rig: Rig, clip: Clip, options: ExportOptions, progress: ProgressCal
         players=("slerp", "nlerp") if profile is None else profile.players,
         int16=profile is not None and profile.int16,
     )
+    if options.compression == "meshopt":
+        from akd_sdk.exporters.reduction.meshopt import compress
+
+        small = compress(rig, clip, bounds, progress=progress)
+        return small.clip, small.report, small.encoded
     made = reduce(rig, clip, bounds, progress=progress)
-    return made.clip, made.report
+    return made.clip, made.report, None
 
 
 def _facts(rig: Rig, clip: Clip, kept: ReductionReport | None, suffix: str, options: ExportOptions) -> ExportedClip:
@@ -257,7 +286,7 @@ def _facts(rig: Rig, clip: Clip, kept: ReductionReport | None, suffix: str, opti
         channels=len(whole.tracks) + len(clip.morphs),
         keys=_keys(whole.tracks) + clip.frames * len(clip.morphs),
         keys_before=None if kept is None else kept.keys_before,
-        bytes=sum(key_data(rig, whole).bytes(clip.name)) if keyed else None,
+        bytes=_bytes(rig, whole, kept, options) if keyed else None,
         worst_mm=None if kept is None else MM * kept.worst_m,
         p99_mm=None if kept is None else MM * kept.p99_m,
         worst_joint=None if kept is None else kept.joint,
@@ -291,6 +320,11 @@ def _with_poses(facts: ExportedClip, written: Path, options: ExportOptions) -> E
             "feet_worst_mm": None if feet is None else MM * feet,
         }
     )
+
+
+def _bytes(rig: Rig, whole: Clip, kept: ReductionReport | None, options: ExportOptions) -> int:
+    """Of a clip in a GLB: keys and JSON; of compressed keys their views alone."""
+    return kept.bytes if kept is not None and options.compression != "none" else sum(key_data(rig, whole).bytes(whole.name))
 
 
 def _keys(tracks: Sequence[Track]) -> int:

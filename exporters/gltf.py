@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from akd_sdk.errors import ExportError
 from akd_sdk.exporters.clip import LATE_S, Clip, Path3, Track, require_own, unique_name
 from akd_sdk.exporters.gltf_keys import KeyData
+from akd_sdk.exporters.gltf_packed import fits, packed_animation
 from akd_sdk.exporters.names import node_names
 from akd_sdk.exporters.options import PLAIN, ExportOptions
 from akd_sdk.exporters.root_modes import bones_of
@@ -25,20 +27,31 @@ from akd_sdk.rig import Rig
 from akd_sdk.rotations import decompose, quat_conjugate, quat_from_matrix, quat_multiply
 from akd_sdk.schemas.profile import Profile
 
+if TYPE_CHECKING:
+    from akd_sdk.exporters.reduction.meshopt import Encoded
+
 Array = NDArray[np.float64]
 
 
-def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
+def export_gltf(
+    rig: Rig,
+    clips: Sequence[Clip],
+    path: str | PathLike[str],
+    *,
+    force: bool = False,
+    options: ExportOptions = PLAIN,
+    packed: Sequence[Encoded | None] | None = None,
+) -> Path:
     """Write a self-contained GLB: the rig's source file with the clips appended as animations; its path.
 
     Keys are float32 (rotations int16 where the track says so), linear or held, in the file's own unit, from 0 to the clip's duration; what
     a clip does not move has no channel. Names that the file has already get a number. Each animation's `extras` hold `Clip.facts()`.
     Options: `clip_only` writes joints, rest and skins without anything to see, and only these clips; `all_joints` gives every bone all
-    channels; `profile` renames nodes whose names its engine would take for one (`renamed_nodes`).
+    channels; `profile` renames nodes whose names its engine would take for one (`renamed_nodes`). packed: compressed keys of each clip.
     Raises ExportError: the rig does not come from a glTF file, a clip is of another skeleton, morph weights without their mesh, a source
     that the profile's engine cannot open, the file cannot be written.
     """
-    options.only(path, "clip_only", "all_joints")
+    options.only(path, "clip_only", "all_joints", *(() if packed is None else ("compression",)))
     document = source_of(rig, path)
     if options.profile is not None and not options.clip_only:
         _require_read(document, options.profile, path)
@@ -52,12 +65,12 @@ def export_gltf(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, f
             appender.json["nodes"][node if place is None else place[node]]["name"] = name
     animations: list[Json] = appender.json.setdefault("animations", [])
     names = taken_names(appender.json, "animations")
-    for clip in clips:
+    for clip, keys in zip(clips, packed or [None] * len(clips), strict=True):
         require_own(rig, clip)
         if place is not None and clip.morphs:
             raise ExportError("moves morph targets, which a file without meshes cannot hold", clip.name, "leave out --clip-only")
-        whole = spanning(with_all_joints(rig, clip) if options.all_joints else clip)
-        animations.append(_animation(rig, replace(whole, name=unique_name(clip.name, names)), appender, place))
+        named = replace(clip, name=unique_name(clip.name, names))
+        animations.append(_animation(rig, named, options, keys, (appender, place)))
     return write_whole(path, appender.glb(), force=force)
 
 
@@ -124,20 +137,37 @@ def _spanning(track: Track, duration: float) -> Track:
     return track if len(times) == len(track.times) else replace(track, times=times, values=values)
 
 
-def _animation(rig: Rig, clip: Clip, appender: Appender, place: Mapping[int, int] | None) -> Json:
-    """One animation's JSON; its keys are appended. `place`: where nodes of the source are in the file, where that is not their index."""
-    keys = key_data(rig, clip)
-    targets = [channel["target"] for channel in keys.channels]
-    for target in targets:
+def _animation(
+    rig: Rig, clip: Clip, options: ExportOptions, packed: Encoded | None, into: tuple[Appender, Mapping[int, int] | None]
+) -> Json:
+    """One animation's JSON; its keys are appended. into: the file, and where nodes of the source are in it if not at their index."""
+    appender, place = into
+    whole = with_all_joints(rig, clip) if options.all_joints else clip
+    animation: Json = {"channels": [], "samplers": []}
+    if packed is not None and clip.tracks and fits(clip, packed):
+        animation = packed_animation(clip, packed, appender)
+        whole = replace(whole, tracks=whole.tracks[len(clip.tracks) :])  # what it holds beside is plain
+    else:
+        whole = spanning(whole)
+    if whole.tracks or whole.morphs or not animation["channels"]:
+        _append(animation, key_data(rig, whole), appender)
+    for target in (channel["target"] for channel in animation["channels"]):
         target["node"] = target["node"] if place is None else place[target["node"]]
-    for node in {target["node"] for target in targets if target["path"] != "weights"}:
-        _split_matrix(appender.json["nodes"][node])
+        if target["path"] != "weights":
+            _split_matrix(appender.json["nodes"][target["node"]])
+    return {"name": clip.name, **animation, "extras": clip.facts()}
+
+
+def _append(animation: Json, keys: KeyData, appender: Appender) -> None:
+    """Plain keys go to the file, their channels and samplers to the animation."""
     views = [appender.view(bytes(block)) if block else -1 for block in keys.blocks]
     accessors: list[Json] = appender.json.setdefault("accessors", [])
-    first = len(accessors)
+    first, samplers = len(accessors), len(animation["samplers"])
     accessors += [{**accessor, "bufferView": views[accessor["bufferView"]]} for accessor in keys.accessors]
-    samplers = [{**sampler, "input": first + sampler["input"], "output": first + sampler["output"]} for sampler in keys.samplers]
-    return {"name": clip.name, "channels": keys.channels, "samplers": samplers, "extras": clip.facts()}
+    animation["samplers"] += [
+        {**sampler, "input": first + sampler["input"], "output": first + sampler["output"]} for sampler in keys.samplers
+    ]
+    animation["channels"] += [{**channel, "sampler": samplers + channel["sampler"]} for channel in keys.channels]
 
 
 def key_data(rig: Rig, clip: Clip) -> KeyData:

@@ -15,6 +15,8 @@ from akd_sdk.rig import Rig
 from akd_sdk.schemas.profile import Profile
 
 Reduction = Literal["none", "fast", "best"]
+Compression = Literal["none", "meshopt"]
+COMPRESSIONS: Final = ("none", "meshopt")
 REDUCTIONS: Final = ("none", "fast", "best")
 
 
@@ -26,12 +28,14 @@ class ExportOptions:
         profile: the engine that the file is for; None: none in particular.
         clip_only: the motion without the character: joints and keys, no mesh.
         all_joints: joints that a clip does not move get a track at rest, too.
-        add_root: the file gets a root bone where it has none. That is done before clips are made (`prepare`), so exporters refuse it.
+        add_root: the file gets a root bone where it has none. That is done before clips are made (`deliver`), so exporters refuse it.
         fps: frames a second of formats that hold frames; None: the clip's own.
         t_pose: the file's zero pose is a T pose.
         reduction: how hard keys are saved before they are written: "none" (a key at every frame), "fast" or "best".
         tolerance_m: how far reduced keys may stray, metres at human size; None: the profile's, else 1 mm.
         feet_tolerance_m: how far planted feet may; None: the profile's, else 0.2 mm.
+        compression: of reduced keys in a GLB: "none", or "meshopt" for engines that read EXT_meshopt_compression. That is done before
+            clips reach a format (`deliver`), so exporters refuse it.
         dialect: of a BVH: "biovision", "blender", "motionbuilder" or "cgspeed"; None: the profile's, else "biovision".
     """
 
@@ -44,11 +48,16 @@ class ExportOptions:
     reduction: Reduction = "none"
     tolerance_m: float | None = None
     feet_tolerance_m: float | None = None
+    compression: Compression = "none"
     dialect: str | None = None
 
     def __post_init__(self) -> None:
         if self.reduction not in REDUCTIONS:
             raise ExportError(f"unknown reduction {self.reduction!r}", "--reduction", f"known: {', '.join(REDUCTIONS)}")
+        if self.compression not in COMPRESSIONS:
+            raise ExportError(f"unknown compression {self.compression!r}", "--compression", f"known: {', '.join(COMPRESSIONS)}")
+        if self.compression != "none" and self.reduction == "none":
+            raise ExportError("only reduced keys are compressed", "--compression", "add --reduction fast or best")
         if self.dialect is not None:
             dialect_named(self.dialect)
         for name in ("fps", "tolerance_m", "feet_tolerance_m"):
@@ -66,7 +75,7 @@ class ExportOptions:
             if option.name in _BEFORE or option.name in supported or getattr(self, option.name) == option.default:
                 continue
             what = Path(path).suffix or "this format"
-            hint = "prepare adds the root bone before clips are written" if option.name == "add_root" else "leave it out"
+            hint = "deliver does it before clips are written" if option.name in ("add_root", "compression") else "leave it out"
             raise ExportError(f"--{option.name.replace('_', '-')} cannot be done for {what}", path, hint)
 
 

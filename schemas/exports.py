@@ -22,7 +22,7 @@ class ExportedClip(Schema):
         channels: joints and properties that move, and meshes that morph.
         keys: of all channels.
         keys_before: with a key at every frame; None: keys were not reduced.
-        bytes: of the clip in the file, keys and JSON; None where the format does not tell.
+        bytes: of the clip in the file, keys and JSON (of compressed keys their views alone); None where the format does not tell.
         worst_mm, p99_mm: how far reduced keys stray, millimetres at human size: at worst, and the 99th percentile over joints and times.
         worst_joint, worst_time_s: where and when the worst is.
         feet_worst_mm: of planted feet; None: nothing is planted, or not known.

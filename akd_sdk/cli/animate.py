@@ -18,6 +18,7 @@ from akd_sdk.cli.exporting import (
     AddRoot,
     AllJoints,
     ClipOnly,
+    Compression,
     FeetTolerance,
     Formats,
     ProfileName,
@@ -89,6 +90,7 @@ def animate(
     reduction: Reduction = "fast",
     tolerance: Tolerance = None,
     feet_tolerance: FeetTolerance = None,
+    compression: Compression = "none",
     mode: Annotated[
         str | None,
         typer.Option(
@@ -133,7 +135,7 @@ def animate(
     A report and a contact sheet come with it. Nothing is written until all is done. Ctrl-C leaves a checkpoint that --resume takes up.
     """
     suffixes = suffixes_for(formats, profile)
-    bounds = {"reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance}
+    bounds = {"reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance, "compression": compression}
     written_as: dict[str, Any] = {"profile": profile, "add_root": add_root, "all_joints": all_joints, "clip_only": clip_only, **bounds}
     export_options(written_as, root_mode)
     from akd_sdk.animator import Animator, clip_name

@@ -13,6 +13,7 @@ from akd_sdk.cli.exporting import (
     AddRoot,
     AllJoints,
     ClipOnly,
+    Compression,
     FeetTolerance,
     ProfileName,
     Reduction,
@@ -40,6 +41,7 @@ def convert(
     reduction: Reduction = "fast",
     tolerance: Tolerance = None,
     feet_tolerance: FeetTolerance = None,
+    compression: Compression = "none",
     fps: Annotated[
         float | None, typer.Option(help="Of a BVH or USD; else the clip's own.", show_default=False, rich_help_panel=EXPORT)
     ] = None,
@@ -54,7 +56,14 @@ def convert(
     into a folder beside a USD file, into a .usdz itself.
     """
     arguments = {"profile": profile, "reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance}
-    ways = {"clip_only": clip_only, "all_joints": all_joints, "add_root": add_root, "fps": fps, "t_pose": t_pose}
+    ways = {
+        "clip_only": clip_only,
+        "all_joints": all_joints,
+        "add_root": add_root,
+        "fps": fps,
+        "t_pose": t_pose,
+        "compression": compression,
+    }
     options = export_options({**arguments, **ways}, root_mode)
     from akd_sdk.cli.clips import chosen
     from akd_sdk.exporters import deliver

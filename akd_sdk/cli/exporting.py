@@ -62,6 +62,10 @@ FeetTolerance = Annotated[
         rich_help_panel=EXPORT,
     ),
 ]
+Compression = Annotated[
+    str,
+    typer.Option("--compression", help="Of saved keys in a GLB: none, or meshopt for engines that read it.", rich_help_panel=EXPORT),
+]
 Formats = Annotated[
     str | None,
     typer.Option("--formats", help="Of the results, with commas: glb, usda, usdc, usdz, bvh; else the profile's, glb.", show_default=False),

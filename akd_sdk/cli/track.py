@@ -14,6 +14,7 @@ from akd_sdk.cli.exporting import (
     AddRoot,
     AllJoints,
     ClipOnly,
+    Compression,
     FeetTolerance,
     Formats,
     ProfileName,
@@ -72,6 +73,7 @@ def track(
     reduction: Reduction = "fast",
     tolerance: Tolerance = None,
     feet_tolerance: FeetTolerance = None,
+    compression: Compression = "none",
     seed: Seed = 0,
     height: Height = None,
     force: Force = False,
@@ -82,7 +84,7 @@ def track(
     Where it would fall, its pelvis gets the least help that keeps it up, and a report says how much. What cannot be tracked is refused.
     """
     suffixes = suffixes_for(formats, profile)
-    bounds = {"reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance}
+    bounds = {"reduction": reduction, "tolerance": tolerance, "feet_tolerance": feet_tolerance, "compression": compression}
     written_as: dict[str, Any] = {"profile": profile, "add_root": add_root, "all_joints": all_joints, "clip_only": clip_only, **bounds}
     export_options(written_as, root_mode)
     from akd_sdk.animator import Animator
