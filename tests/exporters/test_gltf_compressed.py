@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from export_cases import Draft, smooth_motion, split_glb
+from export_cases import Draft, join_glb, smooth_motion, split_glb
 from export_readback import GlbFile, from_file_space, true_positions
 
+from akd_sdk.errors import ReadError
 from akd_sdk.exporters import Clip, ExportOptions, deliver, export
 from akd_sdk.readers import open_rig
 
@@ -149,3 +150,73 @@ def test_its_clip_alone_needs_no_extension(name: str, tmp_path: Path) -> None:
     content = split_glb(made.path.read_bytes())[0]
     assert not {"extensionsUsed", "extensionsRequired", "materials", "cameras"} & content.keys()
     assert "extensions" not in json.dumps(content["nodes"])
+
+
+def compressed_alone(folder: Path) -> Path:
+    """The sample with positions and inverse binds in views that only meshoptimizer fills, as its own packer writes files."""
+    meshoptimizer = pytest.importorskip("meshoptimizer")
+    draft = Draft("biped.glb")
+    content = draft.json
+    content["buffers"].append({"byteLength": 0, "extensions": {"EXT_meshopt_compression": {"fallback": True}}})
+    position = content["meshes"][0]["primitives"][0]["attributes"]["POSITION"]
+    binds = content["skins"][0]["inverseBindMatrices"]
+    for accessor, rows in ((position, values(draft, position)), (binds, draft.binds.transpose(0, 2, 1).reshape(-1, 16).astype("<f4"))):
+        plain = np.ascontiguousarray(rows, dtype="<f4")
+        count, stride = plain.shape[0], plain.shape[1] * 4
+        view = add_view(draft, bytes(meshoptimizer.encode_vertex_buffer(plain, count, stride)))
+        where = content["bufferViews"][view]
+        told = {"buffer": 0, "byteOffset": where["byteOffset"], "byteLength": where["byteLength"]}
+        told |= {"byteStride": stride, "count": count, "mode": "ATTRIBUTES"}
+        start = content["buffers"][1]["byteLength"]
+        content["bufferViews"][view] = {
+            "buffer": 1,
+            "byteOffset": start,
+            "byteLength": plain.nbytes,
+            "extensions": {"EXT_meshopt_compression": told},
+        }
+        content["buffers"][1]["byteLength"] = start + plain.nbytes
+        content["accessors"][accessor].pop("byteOffset", None)
+        content["accessors"][accessor]["bufferView"] = view
+    content["extensionsUsed"] = content["extensionsRequired"] = ["EXT_meshopt_compression"]
+    path = folder / "packed.glb"
+    path.write_bytes(draft.bytes())
+    return path
+
+
+def test_a_source_that_only_meshopt_opens_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
+    source = compressed_alone(tmp_path)
+    rig, plain = open_rig(source), open_rig(Path(__file__).parents[2] / "samples" / "biped.glb")
+    for a, b in zip(rig.skins, plain.skins, strict=True):
+        np.testing.assert_array_equal(a.vertices, b.vertices)
+        np.testing.assert_array_equal(a.inverse_binds, b.inverse_binds)
+    motion = smooth_motion(rig)
+    for packed in (False, True):
+        options = ExportOptions(reduction="fast", compression="meshopt" if packed else "none")
+        made = deliver(rig, motion, tmp_path / f"out{packed}.glb", options=options)
+        (old, old_bin), (new, new_bin) = split_glb(source.read_bytes()), split_glb(made.path.read_bytes())
+        assert new_bin.startswith(old_bin)
+        assert new["buffers"][1] == old["buffers"][1]
+        for key in ("accessors", "bufferViews"):
+            assert new[key][: len(old[key])] == old[key]
+        for key in ("meshes", "nodes", "skins", "extensionsRequired", "extensionsUsed"):
+            assert new[key] == old[key]
+        back = open_rig(made.path)
+        assert [clip.name for clip in back.clips] == ["swing"]
+    alone = deliver(rig, motion, tmp_path / "alone.glb", options=ExportOptions(clip_only=True))
+    assert "extensionsRequired" not in split_glb(alone.path.read_bytes())[0]
+
+
+def test_damaged_compression_is_refused_in_one_line(tmp_path: Path) -> None:
+    source = compressed_alone(tmp_path)
+    content, blob = split_glb(source.read_bytes())
+    told = content["bufferViews"][content["accessors"][content["skins"][0]["inverseBindMatrices"]]["bufferView"]]["extensions"]
+    start = told["EXT_meshopt_compression"]["byteOffset"]
+    broken = bytearray(blob)
+    broken[start : start + 8] = b"\xff" * 8
+    source.write_bytes(join_glb(content, bytes(broken)))
+    with pytest.raises(ReadError, match="cannot be decompressed"):
+        open_rig(source)
+    told["EXT_meshopt_compression"]["byteOffset"] = len(blob)
+    source.write_bytes(join_glb(content, blob))
+    with pytest.raises(ReadError, match="ends beyond its buffer"):
+        open_rig(source)
