@@ -11,7 +11,7 @@ import pytest
 from export_cases import SAMPLES, smooth_motion
 from usd_sources import dressed, encoded, morphing
 
-from akd_sdk.exporters import Clip, export
+from akd_sdk.exporters import Clip, export, export_isaac
 from akd_sdk.exporters.options import ExportOptions
 from akd_sdk.readers import open_rig
 
@@ -69,6 +69,17 @@ def test_only_the_source_s_mesh_is_remarked_on(omniverse: Path, tmp_path: Path) 
     found = issues(omniverse, files)
     assert len(found) == len(files)
     for file, listed in found.items():
+        reasons = OF_THE_MESH | (OF_TEXT if file.endswith(".usda") else {})
+        assert [issue for issue in listed if issue[0] not in reasons] == [], file
+
+
+def test_articulations_are_remarked_on_for_nothing_but_their_pieces_of_mesh(omniverse: Path, tmp_path: Path) -> None:
+    files = []
+    for name in ("biped", "quadruped"):
+        rig = open_rig(SAMPLES / f"{name}.glb")
+        clip = Clip.from_motion(rig, smooth_motion(rig))
+        files += [export_isaac(rig, clip, tmp_path / f"{name}{suffix}", force=True) for suffix in (".usda", ".usdc")]
+    for file, listed in issues(omniverse, files).items():
         reasons = OF_THE_MESH | (OF_TEXT if file.endswith(".usda") else {})
         assert [issue for issue in listed if issue[0] not in reasons] == [], file
 
