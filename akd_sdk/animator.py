@@ -298,6 +298,7 @@ class Animator:
         compression: Compression = "none",
         fps: float | None = None,
         t_pose: bool = False,
+        dialect: str | None = None,
         force: bool = False,
         progress: ProgressCallback = ignore,
     ) -> Path:
@@ -308,19 +309,18 @@ class Animator:
             motion, path: of this character; what to write.
             profile: an engine, "godot", "unity", "unreal", "omniverse", "isaac", "blender", "web", or a .json of one's own.
             root_mode: travel stays on the pelvis ("hips"), goes to a root above ("root"), is taken out ("in_place"); None: the profile's.
-            add_root, all_joints: a root bone is added where the file has none; joints that do not move get channels, too.
-            clip_only: the motion without the mesh.
+            add_root, all_joints, clip_only: add a root bone where none is; channels for joints that rest, too; no mesh.
             reduction, compression: "none" (a key a frame), "fast", or "best": fewer bytes; "meshopt" for engines that read it.
             tolerance, feet_tolerance: how far reduced keys and planted feet may stray, metres at human size; None: 1 and 0.2 mm.
-            fps, t_pose: of formats that hold frames, None: the motion's own; whether a BVH's zero pose is a T pose.
-            force: replace what is there.
-            progress: told how far the reduction is.
+            fps, t_pose, dialect: of a BVH (fps of USD, too): None: the motion's; a T pose at zero; "blender", "motionbuilder", "cgspeed".
+            force, progress: replace what is there; told how far the reduction is.
 
         Raises:
             ExportError: unknown formats or profiles, options that a format cannot do, a file that exists (unless forced), a full disk.
         """
         engine = None if profile is None else load_profile(profile)
-        options = ExportOptions(engine, clip_only, all_joints, add_root, fps, t_pose, reduction, tolerance, feet_tolerance, compression)
+        bounds = (reduction, tolerance, feet_tolerance, compression)
+        options = ExportOptions(engine, clip_only, all_joints, add_root, fps, t_pose, *bounds, dialect=dialect)
         with self._written("exporting") as files:
             made = deliver(self.rig, motion, path, root_mode=root_mode, force=force, options=options, progress=progress)
             files.append(made.path)

@@ -28,6 +28,8 @@ STRETCH_TOLERANCE_M: Final = 5e-6
 """Bones that change by more than this, at human size, get positions a frame; ten that change by less stray 0.05 mm."""
 TOLERANCE_M: Final = 1e-3
 """Of a clip at another rate than its own, at human size, where neither options nor profile say."""
+BVH_OPTIONS: Final = ("clip_only", "dialect", "fps", "t_pose")
+"""What can be asked for; a BVH holds a motion without a mesh anyway."""
 HIGHEST_FPS: Final = 1000.0
 WHOLE: Final = 1e-6
 MM: Final = 1e3
@@ -41,6 +43,7 @@ class MadeBvh:
         bvh: what is written, but for rounding.
         dialect: whose ways it keeps.
         names: of the joints in the file, by skeleton joint.
+        renamed: names in the file by those of the character, where they differ.
         error: of what is played.
         notes: what a user has to do or know, one line each.
     """
@@ -48,24 +51,34 @@ class MadeBvh:
     bvh: Bvh
     dialect: Dialect
     names: dict[int, str]
+    renamed: dict[str, str]
     error: BvhError
     notes: tuple[str, ...]
 
 
-def export_bvh(rig: Rig, clips: Sequence[Clip], path: str | PathLike[str], *, force: bool = False, options: ExportOptions = PLAIN) -> Path:
+def export_bvh(
+    rig: Rig,
+    clips: Sequence[Clip],
+    path: str | PathLike[str],
+    *,
+    force: bool = False,
+    options: ExportOptions = PLAIN,
+    made: MadeBvh | None = None,
+) -> Path:
     """Write one clip as BVH, Y up, a frame at every frame of the clip or at `options.fps`; its path.
 
     The joints are those of the anatomical tree (all joints where it is not known), the root is the pelvis, tips are end sites. The root,
     and joints whose distance to their parent changes, have positions before their rotations, which replace the offset (as Blender and
     MotionBuilder read them). `options.dialect`, else the profile's, says unit, order of rotations, names, facing and the first frame;
-    `options.t_pose` makes the zero pose a T pose; it is the rest pose otherwise, unless the dialect wants the T pose.
+    `options.t_pose` makes the zero pose a T pose; it is the rest pose otherwise, unless the dialect wants the T pose. `made`: by `make_bvh`
+    of the same.
     Raises ExportError: not exactly one clip, a clip of another skeleton, a T pose that the character cannot take, another rate, or a
     tolerance asked for, at which what is played strays further from the clip than allowed, the file cannot be written.
     """
-    options.only(path, "clip_only", "dialect", "fps", "t_pose")
+    options.only(path, *BVH_OPTIONS)
     if len(clips) != 1:
         raise ExportError(f"a BVH holds one clip, not {len(clips)}", path, "write a file for each")
-    return write_whole(path, make_bvh(rig, clips[0], options).bvh.text().encode(), force=force)
+    return write_whole(path, (made or make_bvh(rig, clips[0], options)).bvh.text().encode(), force=force)
 
 
 def make_bvh(rig: Rig, clip: Clip, options: ExportOptions = PLAIN) -> MadeBvh:
@@ -74,14 +87,18 @@ def make_bvh(rig: Rig, clip: Clip, options: ExportOptions = PLAIN) -> MadeBvh:
     dialect = dialect_of(options)
     body = body_of(rig, dialect, t_pose=options.t_pose)
     names = joint_names(rig, body.order, dialect)
+    fps = None if options.fps is None or abs(options.fps - clip.fps) < WHOLE * clip.fps else options.fps
     dense = _at_rate(body, clip, dialect, names, None)
-    made = dense if options.fps is None else _at_rate(body, clip, dialect, names, options.fps)
-    error = error_of(body, clip, made.rounded(), dense.rounded(), dialect.metres_per_unit)
+    made = dense if fps is None else _at_rate(body, clip, dialect, names, fps)
+    read = dense.rounded()
+    error = error_of(body, clip, read if made is dense else made.rounded(), read, dialect.metres_per_unit)
     _require_near(clip, error, options)
     notes = _notes(body, clip, dialect, made, error, options)
     if dialect.first_frame:
         made = _with_first_frame(made, body, dialect)
-    return MadeBvh(made, dialect, dict(zip(body.order, names, strict=True)), error, notes)
+    own = dict(zip(body.order, names, strict=True))
+    renamed = {rig.skeleton.names[j]: name for j, name in own.items() if rig.skeleton.names[j] != name}
+    return MadeBvh(made, dialect, own, renamed, error, notes)
 
 
 def dialect_of(options: ExportOptions) -> Dialect:
@@ -175,7 +192,7 @@ def _notes(body: BvhBody, clip: Clip, dialect: Dialect, made: Bvh, error: BvhErr
     rate = 1.0 / made.frame_time
     if options.fps is not None and abs(rate - options.fps) > WHOLE * options.fps:
         notes.append(f"{rate:.6g} frames a second, so that the last frame is the end of the clip, which {options.fps:g} do not meet")
-    if options.fps is not None:
+    if abs(rate - clip.fps) > WHOLE * clip.fps:
         notes.append(f"at {rate:.6g} frames a second instead of {clip.fps:g} joints stray by at most {MM * error.worst_m:.3g} mm")
     if error.angles_m > TOLERANCE_M:
         far = f"{MM * error.angles_m:.3g} mm"

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 LEAF_LENGTH: Final = 0.3
 """Length of an end without a known tip, in lengths of the bone before it."""
-FACES_RAD: Final = 1e-6
+FACES_RAD: Final = 1e-3
 """A character that faces +Z but for this is not turned."""
 
 

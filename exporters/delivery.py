@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from akd_sdk.errors import ExportError
+from akd_sdk.exporters.bvh import BVH_OPTIONS, MadeBvh, export_bvh, make_bvh
 from akd_sdk.exporters.clip import Clip, Track
 from akd_sdk.exporters.gltf import export_gltf, key_data, renamed_nodes, spanning, with_all_joints
 from akd_sdk.exporters.grid import on_import_grid
@@ -67,6 +68,7 @@ class Prepared:
         renamed: names in the file by those in the source.
         import_fps: the rate to set at import; None: any.
         notes: for the user.
+        bvh: the file, where it is a BVH; else None.
         packed: compressed keys of each clip; None: nothing is compressed.
     """
 
@@ -76,6 +78,7 @@ class Prepared:
     renamed: Mapping[str, str]
     import_fps: float | None
     notes: tuple[str, ...]
+    bvh: MadeBvh | None = None
     packed: tuple[Encoded | None, ...] | None = None
 
 
@@ -144,7 +147,9 @@ def _delivered(
     exporter = exporter_of(Path(path), options.profile)
     try:
         prepared = prepare(rig, clips, Path(path).suffix.lower(), options, progress)
-        if prepared.packed is None:
+        if prepared.bvh is not None:
+            written = export_bvh(rig, prepared.clips, path, force=force, options=options, made=prepared.bvh)
+        elif prepared.packed is None:
             written = exporter(rig, prepared.clips, path, force=force, options=options)
         else:
             written = export_gltf(rig, prepared.clips, path, force=force, options=options, packed=prepared.packed)
@@ -155,7 +160,7 @@ def _delivered(
         bytes=written.stat().st_size,
         profile=None if options.profile is None else options.profile.name,
         clips=tuple(
-            _with_poses(_facts(rig, clip, kept, written.suffix, options), written, options)
+            _with_frames(_with_poses(_facts(rig, clip, kept, written.suffix, options), written, options), prepared.bvh)
             for clip, kept in zip(prepared.clips, prepared.reductions, strict=True)
         ),
         renamed=dict(prepared.renamed),
@@ -190,6 +195,12 @@ def prepare(rig: Rig, clips: Sequence[Clip], suffix: str, options: ExportOptions
         names = rig.skeleton.names
         renamed |= {old: new for old, new in zip(names, identifiers(names), strict=True) if old != new}
         notes += unshown((skin.material for skin in rig.skins), rig.source.document)
+    bvh = None
+    if suffix == ".bvh" and len(made) == 1:
+        options.only(suffix, *BVH_OPTIONS)  # before any work
+        bvh = make_bvh(rig, made[0], options)
+        renamed |= bvh.renamed
+        notes += bvh.notes
     reductions: list[ReductionReport | None] = [None] * len(made)
     packed: list[Encoded | None] = [None] * len(made)
     compresses = _compresses(suffix, options)
@@ -198,7 +209,7 @@ def prepare(rig: Rig, clips: Sequence[Clip], suffix: str, options: ExportOptions
             told = between(progress, i / len(made), (i + 1) / len(made))
             made[i], reductions[i], packed[i] = _reduced(rig, clip, options, told)
     kept = tuple(packed) if compresses else None
-    return Prepared(rig, tuple(made), tuple(reductions), renamed, import_fps, tuple(notes), kept)
+    return Prepared(rig, tuple(made), tuple(reductions), renamed, import_fps, tuple(notes), bvh, kept)
 
 
 def _compresses(suffix: str, options: ExportOptions) -> bool:
@@ -325,6 +336,24 @@ def _with_poses(facts: ExportedClip, written: Path, options: ExportOptions) -> E
 def _bytes(rig: Rig, whole: Clip, kept: ReductionReport | None, options: ExportOptions) -> int:
     """Of a clip in a GLB: keys and JSON; of compressed keys their views alone."""
     return kept.bytes if kept is not None and options.compression != "none" else sum(key_data(rig, whole).bytes(whole.name))
+
+
+def _with_frames(facts: ExportedClip, made: MadeBvh | None) -> ExportedClip:
+    """The facts with what a BVH has of the clip: a key of each joint at every frame."""
+    if made is None:
+        return facts
+    error, groups = made.error, sum(len(joint.channels) // 3 for joint in made.bvh.joints)
+    return facts.model_copy(
+        update={
+            "channels": groups,
+            "keys": groups * len(made.bvh.values),
+            "worst_mm": MM * error.worst_m,
+            "p99_mm": MM * error.p99_m,
+            "worst_joint": made.names[error.joint],
+            "worst_time_s": error.time_s,
+            "feet_worst_mm": None if error.feet_worst_m is None else MM * error.feet_worst_m,
+        }
+    )
 
 
 def _keys(tracks: Sequence[Track]) -> int:

@@ -46,6 +46,15 @@ def convert(
         float | None, typer.Option(help="Of a BVH or USD; else the clip's own.", show_default=False, rich_help_panel=EXPORT)
     ] = None,
     t_pose: Annotated[bool, typer.Option("--t-pose", help="A BVH whose zero pose is a T pose.", rich_help_panel=EXPORT)] = False,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of a BVH: biovision, blender, motionbuilder or cgspeed; else the profile's, else biovision.",
+            show_default=False,
+            rich_help_panel=EXPORT,
+        ),
+    ] = None,
     height: Height = None,
     force: Force = False,
     json: Json = False,
@@ -62,6 +71,7 @@ def convert(
         "add_root": add_root,
         "fps": fps,
         "t_pose": t_pose,
+        "dialect": dialect,
         "compression": compression,
     }
     options = export_options({**arguments, **ways}, root_mode)
