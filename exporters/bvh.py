@@ -85,7 +85,7 @@ def make_bvh(rig: Rig, clip: Clip, options: ExportOptions = PLAIN) -> MadeBvh:
     """The clip as a BVH, with its error. Raises ExportError as `export_bvh` does."""
     require_own(rig, clip)
     dialect = dialect_of(options)
-    body = body_of(rig, dialect, t_pose=options.t_pose)
+    body = body_of(rig, dialect, t_pose=options.t_pose, root=clip.root_joint if clip.root_mode == "root" else -1)
     names = joint_names(rig, body.order, dialect)
     fps = None if options.fps is None or abs(options.fps - clip.fps) < WHOLE * clip.fps else options.fps
     dense = _at_rate(body, clip, dialect, names, None)

@@ -104,12 +104,14 @@ class BvhBody:
         return np.asarray(self.facing @ turns @ self.facing.T)
 
 
-def body_of(rig: Rig, dialect: Dialect, *, t_pose: bool) -> BvhBody:
-    """The character as a dialect wants it; `t_pose`: its zero pose has to be a T pose.
+def body_of(rig: Rig, dialect: Dialect, *, t_pose: bool, root: int = -1) -> BvhBody:
+    """The character as a dialect wants it; `t_pose`: its zero pose has to be a T pose; `root`: a joint above the pelvis that travels.
 
     Raises ExportError: a T pose was asked for that the character cannot take.
     """
     order, parents = _tree(rig.skeleton)
+    if root >= 0 and root not in order:
+        order, parents = [root, *order], [-1, *(parent + 1 for parent in parents)]
     stance, why_not = None, None
     if t_pose or dialect.t_pose or dialect.first_frame:
         try:
