@@ -40,6 +40,7 @@ def encode(rows: NDArray[Any], version: int = 0) -> bytes:
     data = np.ascontiguousarray(rows)
     count = len(data)
     stride = data.nbytes // max(count, 1)
+    lib.meshopt_encodeVertexVersion(ctypes.c_int(version))
     bound = lib.meshopt_encodeVertexBufferBound(ctypes.c_size_t(count), ctypes.c_size_t(stride))
     out = np.zeros(bound, dtype=np.uint8)
     used = lib.meshopt_encodeVertexBufferLevel(

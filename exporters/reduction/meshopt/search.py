@@ -14,6 +14,7 @@ from akd_sdk.exporters.reduction.made import bytes_of, clip_of
 from akd_sdk.exporters.reduction.meshopt.codec import EXTENSION, VERSIONS, library
 from akd_sdk.exporters.reduction.meshopt.encoded import Encoded, Stored, encoded
 from akd_sdk.exporters.reduction.meshopt.filters import MOST_BITS, step_exponent
+from akd_sdk.exporters.reduction.meshopt.lower import FEWEST_BITS, lower_bits
 from akd_sdk.exporters.reduction.options import ReductionOptions, ReductionReport
 from akd_sdk.exporters.reduction.plan import Price
 from akd_sdk.exporters.reduction.prune import prune
@@ -30,7 +31,6 @@ GROUPED = Price(time=2.4, turn=3.4, wide_turn=12.0, vector=6.5, line=30.0, chann
 """Bytes that keys take when compressed, about; JSON does not count."""
 SHARED = replace(GROUPED, line=1e7)
 """A price at which all tracks share one time line."""
-FEWEST_BITS = 5
 AIM = 0.8
 """Share of the tolerance that fewer keys may take; rounding has the rest."""
 PASSES = 3
@@ -58,11 +58,23 @@ class Packed:
     form: str
 
 
+@dataclass(frozen=True)
+class Draft:
+    """A state's values and knots as they were when they were packed so."""
+
+    state: State
+    kept: tuple[Array, NDArray[np.int32], NDArray[np.int32]]
+    stored: dict[int, Stored]
+    packed: Packed
+
+
 TRIES: dict[str, tuple[tuple[float, Price], ...]] = {
     "fast": ((0.4, SHARED), (0.4, GROUPED)),
     "best": ((0.05, SHARED), (0.4, SHARED), (0.8, SHARED), (1.3, SHARED), (0.4, GROUPED), (0.9, GROUPED), (1.4, GROUPED)),
 }
 """Budgets and prices tried."""
+LOWERED = {"fast": 1, "best": 2}
+"""How many of the smallest drafts have their bits lowered track by track."""
 
 
 class Packer:
@@ -76,13 +88,34 @@ class Packer:
         """The form with the fewest bytes."""
         tries = TRIES[self.search.options.effort]
         best = self.dense()
+        drafts: list[Draft] = []
         for n, (factor, price) in enumerate(tries):
             progress(Progress("compressing", n / len(tries), self.search.clip.name))
             state = self.state(factor, price)
-            if state is not None:
-                best = self.coarsest(state, best)
+            draft = None if state is None else self.coarsest(state)
+            if draft is not None:
+                drafts.append(draft)
+        drafts.sort(key=lambda draft: draft.packed.encoded.bytes)
+        for draft in drafts[: LOWERED[self.search.options.effort]]:
+            best = min(best, draft.packed, self.lowered(draft), key=lambda packed: packed.encoded.bytes)
         progress(Progress("compressing", 1.0, self.search.clip.name))
         return best
+
+    def lowered(self, draft: Draft) -> Packed:
+        """The draft with bits taken away where its error allows it."""
+        state = draft.state
+        for i, stored in draft.stored.items():
+            if i in state.row:
+                self._set(state, i, stored)
+        state.restore(draft.kept)
+        stored = lower_bits(state, draft.stored)
+        return (self.packed(state, stored) if state.finer_errors().max() <= 1.0 else None) or draft.packed
+
+    def _set(self, state: State, i: int, stored: Stored) -> None:
+        """How the state rounds a line."""
+        row = state.row[i]
+        state.bits[row] = max(stored.bits, 0)
+        state.steps[row] = 0.0 if stored.exponent is None else 2.0**stored.exponent
 
     def dense(self) -> Packed:
         """The smallest dense form without a filter that keeps what was asked for."""
@@ -105,11 +138,11 @@ class Packer:
         split_turns(state)
         return state
 
-    def coarsest(self, state: State, best: Packed) -> Packed:
-        """The smallest of the best so far and the coarsest storage that the state bears."""
+    def coarsest(self, state: State) -> Draft | None:
+        """The smallest storage that the state bears, all tracks rounded by the same share of the tolerance."""
         kept = state.snapshot()
         low, high = COARSENESS
-        share = START
+        share, best = START, None
         for _ in range(BISECTIONS):
             state.restore(kept)
             stored = self.stored(state, share)
@@ -119,8 +152,8 @@ class Packer:
                 high = share
             else:
                 low = share
-                if packed.encoded.bytes < best.encoded.bytes:
-                    best = packed
+                if best is None or packed.encoded.bytes < best.packed.encoded.bytes:
+                    best = Draft(state, state.snapshot(), stored, packed)
             share = float(np.sqrt(low * high))
         return best
 
@@ -140,10 +173,8 @@ class Packer:
 
     def coarsen(self, state: State, stored: dict[int, Stored]) -> None:
         """The state's values rounded as they will be stored, each track set against what was rounded above it."""
-        for m, i in enumerate(state.tracks):
-            exponent = stored[i].exponent
-            state.bits[m] = max(stored[i].bits, 0)
-            state.steps[m] = 0.0 if exponent is None else 2.0**exponent
+        for i in state.tracks:
+            self._set(state, i, stored[i])
         state.sweep(10, rounding=True)
         state.sweep(10, rounding=True)
 
