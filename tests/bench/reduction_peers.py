@@ -34,6 +34,8 @@ RATES = (0, 30, 24, 20, 15, 12, 10, 8, 6, 5)
 FINER = (1.2, 1.45, 1.8)
 WORST = 6e-3
 """A setting off by more is not refined further, metres."""
+CHAINS = 3
+"""Thinned settings of each tolerance that are compressed, the smallest first."""
 TYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 
@@ -107,9 +109,7 @@ class Peers:
     def _compress(self) -> None:
         """The compressed forms of every plain setting near a tolerance, and all bits at the source's rate."""
         jobs: list[tuple[str, str, list[list[Any]]]] = []
-        for result in list(self.results.values()):
-            if result.worst > WORST or result.tool == "resample":
-                continue
+        for result in self._worth_compressing():
             words = result.setting.split()
             before: list[list[Any]] = [["resample", float(words[0])]] if result.tool == "chain" else []
             rate = words[-1]
@@ -124,6 +124,14 @@ class Peers:
             for level in ("medium", "high"):
                 jobs.append(("resample + meshopt", f"{value:g} {level}", [["resample", value], ["meshopt", level]]))
         self._do(jobs)
+
+    def _worth_compressing(self) -> list[Result]:
+        """All resampling that comes near a tolerance, and of thinning the widest settings that stay within each."""
+        out = [result for result in self.results.values() if result.tool == "gltfpack" and result.worst <= WORST]
+        chains = sorted((result for result in self.results.values() if result.tool == "chain"), key=lambda result: result.plain)
+        for tolerance in (1e-4, 1e-3, 5e-3):
+            out += [result for result in chains if result.worst <= tolerance][:CHAINS]
+        return list(dict.fromkeys(out))
 
     def _do(self, jobs: list[tuple[str, str, list[list[Any]]]]) -> None:
         """Runs jobs that were not run yet and measures their files."""

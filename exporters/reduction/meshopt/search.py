@@ -104,9 +104,8 @@ class Packer:
     def lowered(self, draft: Draft) -> Packed:
         """The draft with bits taken away where its error allows it."""
         state = draft.state
-        for i, stored in draft.stored.items():
-            if i in state.row:
-                self._set(state, i, stored)
+        for i in state.tracks:
+            self._set(state, i, draft.stored[i])
         state.restore(draft.kept)
         stored = lower_bits(state, draft.stored)
         return (self.packed(state, stored) if state.finer_errors().max() <= 1.0 else None) or draft.packed
