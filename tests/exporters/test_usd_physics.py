@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdValidation
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 from steps import stepping
+from turned_glb import turned_glb
 
 from akd_sdk.bodies import Articulation, articulate
 from akd_sdk.exporters import Clip, export_isaac
@@ -238,3 +240,40 @@ def test_usd_s_own_validators_find_nothing(stage: Usd.Stage) -> None:
     context = UsdValidation.ValidationContext(registry.GetOrLoadAllValidators())
     found = [f"{error.GetName()}: {error.GetMessage()}" for error in context.Validate(stage)]
     assert found == []
+
+
+@pytest.mark.parametrize("angle", [90.0, 200.0])
+def test_a_character_that_faces_elsewhere_in_its_file_faces_x_all_the_same(angle: float, tmp_path: Path) -> None:
+    places = []
+    for path in (SAMPLES / "quadruped.glb", turned_glb(SAMPLES / "quadruped.glb", np.radians(angle), tmp_path / "turned.glb")):
+        rig = open_rig(path)
+        character = articulated(rig, [Clip.from_motion(rig, stepping(rig, seconds=1.0))])
+        _, origins = character.zero_pose()
+        places.append(origins - origins[0])
+        assert character.axes @ rig.forward == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
+    assert np.abs(places[0] - places[1]).max() < 1e-5
+
+
+@pytest.mark.parametrize("height", [0.05, 20.0])
+def test_small_and_large_characters_keep_their_masses_and_limits(height: float, tmp_path: Path) -> None:
+    rig = open_rig(SAMPLES / "biped.glb", height=height)
+    path = export_isaac(rig, [], tmp_path / "sized.usda")
+    found, bodies = read_bodies(Usd.Stage.Open(str(path))), articulate(rig)
+    for body in bodies.bodies:
+        wanted = Z_UP @ body.inertia @ Z_UP.T
+        assert np.linalg.norm(found[body.name].inertia - wanted) <= SINGLE * np.linalg.norm(wanted)
+        assert found[body.name].mass == pytest.approx(body.mass, rel=SINGLE)
+
+
+def test_joints_whose_names_are_no_identifiers_or_meet_get_names_that_are_and_do_not(tmp_path: Path) -> None:
+    rig = open_rig(SAMPLES / "biped.glb")
+    names = [name.replace("_", ".") for name in rig.skeleton.names]
+    names[rig.skeleton.names.index("shin_l")] = "1 thigh-l"
+    names[rig.skeleton.names.index("shin_r")] = "_1_thigh_l"
+    names[rig.skeleton.names.index("foot_l")] = "Joints"
+    odd = replace(rig, skeleton=replace(rig.skeleton, names=tuple(names)))
+    stage = Usd.Stage.Open(str(export_isaac(odd, [], tmp_path / "odd.usda")))
+    bodies, hinges = read_bodies(stage), read_hinges(stage)
+    assert {"_1_thigh_l", "_1_thigh_l_2", "Joints_2", "thigh_l"} <= set(bodies)
+    assert len(hinges) == 3 * (len(articulate(odd).bodies) - 1)
+    assert all(Sdf.Path.IsValidIdentifier(name) for name in (*bodies, *hinges))
