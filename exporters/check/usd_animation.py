@@ -12,12 +12,12 @@ from akd_sdk.exporters.check.codes import found
 from akd_sdk.exporters.check.findings import Finding, some
 from akd_sdk.exporters.check.keys import LARGEST, degrees_apart, flipped, off_unit, too_far
 from akd_sdk.exporters.check.usd_skeleton import joints_of, order_fault, played
-from akd_sdk.exporters.check.usd_source import UsdSource
+from akd_sdk.exporters.check.usd_source import TYPES, UsdSource, values, wrong_type
 
 Array = NDArray[np.float64]
 
-TYPES: Final = {"translations": "float3[]", "rotations": "quatf[]", "scales": "half3[]"}
-"""Channels of a SkelAnimation and what UsdSkel has them be."""
+CHANNELS: Final = ("translations", "rotations", "scales")
+WIDTHS: Final = {"translations": 3, "rotations": 4, "scales": 3}
 
 
 def animation_findings(source: UsdSource) -> Iterable[Finding]:
@@ -31,11 +31,11 @@ def animation_findings(source: UsdSource) -> Iterable[Finding]:
         fault = order_fault(joints_of(UsdSkel.Animation(prim)))
         if fault is not None:
             yield found("anim-joint-order", where, fault)
-        missing = [name for name in TYPES if not prim.GetAttribute(name).HasAuthoredValue()]
-        only_shapes = len(missing) == len(TYPES) and prim.GetAttribute("blendShapes").HasAuthoredValue()
+        missing = [name for name in CHANNELS if not prim.GetAttribute(name).HasAuthoredValue()]
+        only_shapes = len(missing) == len(CHANNELS) and prim.GetAttribute("blendShapes").HasAuthoredValue()
         if missing and not only_shapes:
             yield found("anim-channel", where, f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not authored")
-        for name in TYPES:
+        for name in CHANNELS:
             if name not in missing:
                 yield from _channel(prim.GetAttribute(name), joints_of(UsdSkel.Animation(prim)), where)
         yield from _weights(prim, where)
@@ -55,41 +55,40 @@ def _channel(attribute: Any, joints: Sequence[str], where: str) -> Iterable[Find
     from pxr import Usd
 
     name = attribute.GetName()
-    others = {str(spec.typeName) for spec in attribute.GetPropertyStack(Usd.TimeCode.Default())} - {TYPES[name]}
-    if others:
-        yield found("anim-type", where, f"{name} is {some(sorted(others))}, not {TYPES[name]}")
+    other = wrong_type(attribute)
+    if other is not None:
+        yield found("anim-type", where, f"{name} is {other}, not {TYPES[name]}")
         return
     codes = attribute.GetTimeSamples() or [Usd.TimeCode.Default()]
-    samples = [np.array(attribute.Get(code), dtype=np.float64) for code in codes]
+    samples = [np.array(values(attribute, code), dtype=np.float64).reshape(-1, WIDTHS[name]) for code in codes]
     wrong = [i for i, sample in enumerate(samples) if len(sample) != len(joints)]
     if wrong:
         yield found("anim-length", where, f"{name} has {len(samples[wrong[0]])} values for {len(joints)} joints at {codes[wrong[0]]}")
     whole = [i for i in range(len(samples)) if i not in set(wrong)]
     if not whole or not joints:
         return
-    values, times = np.stack([samples[i] for i in whole]), [codes[i] for i in whole]
-    yield from _value_findings(values, times, joints, (where, name))
+    yield from _value_findings(np.stack([samples[i] for i in whole]), [codes[i] for i in whole], joints, (where, name))
 
 
-def _value_findings(values: Array, codes: Sequence[Any], joints: Sequence[str], called: tuple[str, str]) -> Iterable[Finding]:
-    """Of values (samples, joints, width)."""
+def _value_findings(held: Array, codes: Sequence[Any], joints: Sequence[str], called: tuple[str, str]) -> Iterable[Finding]:
+    """Of values held at samples (samples, joints, width)."""
     where, name = called
-    wrong = np.asarray(~np.isfinite(values).all(axis=-1))
+    wrong = np.asarray(~np.isfinite(held).all(axis=-1))
     if wrong.any():
         yield found("anim-not-finite", where, f"{name} of {_place(wrong, codes, joints)}")
         return
-    huge = np.abs(values).max(axis=-1) > LARGEST
+    huge = np.abs(held).max(axis=-1) > LARGEST
     if huge.any():
-        yield found("anim-huge", where, f"{name} of {_place(huge, codes, joints)}: {np.abs(values).max():.3g}")
+        yield found("anim-huge", where, f"{name} of {_place(huge, codes, joints)}: {np.abs(held).max():.3g}")
     if name != "rotations":
         return
-    odd = off_unit(values)
+    odd = off_unit(held)
     if odd.any():
         yield found("anim-not-unit", where, _place(odd, codes, joints))
-    if flipped(values).any():
-        yield found("anim-antipodal", where, _place(flipped(values), codes[1:], joints))
-    if too_far(values).any():
-        yield found("anim-apart", where, f"{_place(too_far(values), codes[1:], joints)}: up to {degrees_apart(values).max():.1f} degrees")
+    if flipped(held).any():
+        yield found("anim-antipodal", where, _place(flipped(held), codes[1:], joints))
+    if too_far(held).any():
+        yield found("anim-apart", where, f"{_place(too_far(held), codes[1:], joints)}: up to {degrees_apart(held).max():.1f} degrees")
 
 
 def _place(wrong: NDArray[np.bool_], codes: Sequence[Any], joints: Sequence[str]) -> str:
@@ -104,10 +103,13 @@ def _weights(prim: Any, where: str) -> Iterable[Finding]:
     from pxr import UsdSkel
 
     animation = UsdSkel.Animation(prim)
-    shapes, attribute = animation.GetBlendShapesAttr().Get() or (), animation.GetBlendShapeWeightsAttr()
+    shapes, attribute = values(animation.GetBlendShapesAttr()), animation.GetBlendShapeWeightsAttr()
+    other = wrong_type(attribute)
+    if other is not None:
+        yield found("anim-type", where, f"blendShapeWeights is {other}, not {TYPES['blendShapeWeights']}")
+        return
     for code in attribute.GetTimeSamples():
-        if len(attribute.Get(code)) != len(shapes):
-            yield found(
-                "anim-length", where, f"blendShapeWeights has {len(attribute.Get(code))} values for {len(shapes)} shapes at {code:g}"
-            )
+        count = len(values(attribute, code))
+        if count != len(shapes):
+            yield found("anim-length", where, f"blendShapeWeights has {count} values for {len(shapes)} shapes at {code:g}")
             return

@@ -60,6 +60,13 @@ STAGE: Final[tuple[Row, ...]] = (
 
 SKELETONS: Final[tuple[Row, ...]] = (
     (
+        "skel-type",
+        "error",
+        "joints or transforms have another type than UsdSkel's",
+        "They are not read: the skeleton is invalid, or has no pose to start from.",
+        "write token[] joints, matrix4d[] bindTransforms and restTransforms",
+    ),
+    (
         "skel-no-root",
         "error",
         "a skeleton is not below a SkelRoot",

@@ -8,7 +8,7 @@ from typing import Any
 
 from akd_sdk.exporters.check.codes import found
 from akd_sdk.exporters.check.findings import Finding, some
-from akd_sdk.exporters.check.usd_source import UsdSource
+from akd_sdk.exporters.check.usd_source import TYPES, UsdSource, values, wrong_type
 from akd_sdk.schemas.profile import Profile
 
 
@@ -22,16 +22,20 @@ def skeleton_findings(source: UsdSource) -> Iterable[Finding]:
             yield found("skel-no-root", where, "no SkelRoot is above it")
         joints = joints_of(skeleton)
         yield from _joint_findings(joints, where)
-        if len(skeleton.GetBindTransformsAttr().Get() or ()) != len(joints):
-            yield found("skel-no-bind", where, _counted(skeleton.GetBindTransformsAttr(), joints))
-        if len(skeleton.GetRestTransformsAttr().Get() or ()) != len(joints):
-            yield found("skel-no-rest", where, _counted(skeleton.GetRestTransformsAttr(), joints))
+        arrays = {"skel-no-bind": skeleton.GetBindTransformsAttr(), "skel-no-rest": skeleton.GetRestTransformsAttr()}
+        for attribute in (skeleton.GetJointsAttr(), *arrays.values()):
+            other = wrong_type(attribute)
+            if other is not None:
+                yield found("skel-type", where, f"{attribute.GetName()} is {other}, not {TYPES[attribute.GetName()]}")
+        for code, attribute in arrays.items():
+            if wrong_type(attribute) is None and len(values(attribute)) != len(joints):
+                yield found(code, where, f"{attribute.GetName()} has {len(values(attribute))} for {len(joints)} joints")
     yield from _binding_findings(source)
 
 
 def joints_of(schema: Any) -> list[str]:
     """Paths of the joints of a Skeleton or SkelAnimation."""
-    return [str(joint) for joint in schema.GetJointsAttr().Get() or ()]
+    return [str(joint) for joint in values(schema.GetJointsAttr())]
 
 
 def played(source: UsdSource) -> list[tuple[Any, Any]]:
@@ -70,7 +74,8 @@ def _influences(binding: Any) -> int:
     import numpy as np
 
     primvar = binding.GetJointWeightsPrimvar()
-    weights, size = primvar.Get() if primvar else None, primvar.GetElementSize() if primvar else 0
+    usable = primvar and str(primvar.GetTypeName()) == "float[]"
+    weights, size = primvar.Get() if usable else None, primvar.GetElementSize() if usable else 0
     if not weights or size < 1 or len(weights) % size:
         return 0
     return int((np.array(weights).reshape(-1, size) > 0.0).sum(axis=1).max())
@@ -97,10 +102,6 @@ def _joint_findings(joints: Sequence[str], where: str) -> Iterable[Finding]:
     twice = [joint for joint, times in Counter(joints).items() if times > 1]
     if twice:
         yield found("skel-joint-twice", where, some(twice))
-
-
-def _counted(attribute: Any, joints: Sequence[str]) -> str:
-    return f"{attribute.GetName()} has {len(attribute.Get() or ())} for {len(joints)} joints"
 
 
 def _binding_findings(source: UsdSource) -> Iterable[Finding]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from akd_sdk.errors import ReadError
 from akd_sdk.formats.gltf.container import read_bytes
@@ -28,6 +28,36 @@ class UsdSource:
     animations: tuple[Any, ...]
 
 
+TYPES: Final = {
+    "joints": "token[]",
+    "bindTransforms": "matrix4d[]",
+    "restTransforms": "matrix4d[]",
+    "translations": "float3[]",
+    "rotations": "quatf[]",
+    "scales": "half3[]",
+    "blendShapes": "token[]",
+    "blendShapeWeights": "float[]",
+}
+"""Attributes of UsdSkel, and what it has them be."""
+
+
+def wrong_type(attribute: Any) -> str | None:
+    """Types that a file gives an attribute of TYPES in place of its own; None where it gives none."""
+    from pxr import Usd
+
+    specs = attribute.GetPropertyStack(Usd.TimeCode.Default()) if attribute else []
+    others = {str(getattr(spec, "typeName", "no attribute")) for spec in specs} - {TYPES[attribute.GetName()]}
+    return " and ".join(sorted(others)) or None
+
+
+def values(attribute: Any, code: Any = None) -> Sequence[Any]:
+    """An attribute's array at a time code (None: the default value); empty where there is none, or one of another type."""
+    if not attribute or wrong_type(attribute) is not None:
+        return ()
+    found = attribute.Get() if code is None else attribute.Get(code)
+    return () if found is None else found
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[UsdSource]:
     """The stage of a file; what USD would say of it on standard error stays unsaid. ReadError where USD cannot read it."""
@@ -37,13 +67,12 @@ def opened(path: Path) -> Iterator[UsdSource]:
 
     delegate = UsdUtils.CoalescingDiagnosticDelegate()
     try:
-        try:
-            stage = Usd.Stage.Open(str(path))
-        except Tf.ErrorException as error:
-            raise ReadError("USD cannot read it", path, "it is damaged, or no USD file") from error
+        stage = Usd.Stage.Open(str(path))
         prims = list(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))
         skeletons = tuple(prim for prim in prims if prim.IsA(UsdSkel.Skeleton))
         animations = tuple(prim for prim in prims if prim.IsA(UsdSkel.Animation))
         yield UsdSource(stage, skeletons, animations)
+    except Tf.ErrorException as error:
+        raise ReadError("USD cannot read it", path, "it is damaged, or no USD file") from error
     finally:
         delegate.TakeUncoalescedDiagnostics()

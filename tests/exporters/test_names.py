@@ -28,6 +28,22 @@ def test_only_names_that_would_collide_are_changed(naming: Naming, names: list[s
     assert distinct_names(names, naming) == wanted
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("b_Root_00", "b_root_0"),  # these two as Godot 3.2.3 was seen to make them
+        ("mixamorig:Hips", "mixamorig_hips"),
+        ("Bone001.L", "bone_1_l"),
+        ("LeftUpLeg", "left_up_leg"),
+        ("already_snake", "already_snake"),
+        ("a é b", "a_b"),
+        ("狐", ""),
+    ],
+)
+def test_snake_names_are_those_of_godot_3(name: str, wanted: str) -> None:
+    assert engine_name(name, load_profile("godot").older_naming["Godot 3"]) == wanted
+
+
 @given(st.lists(st.text("ab .:/[]_2é", max_size=6), max_size=12), st.sampled_from([WEB, GODOT, UNITY, Naming(longest=5, unique="file")]))
 def test_names_differ_after_the_filter(names: list[str], naming: Naming) -> None:
     made = [engine_name(name, naming) for name in distinct_names(names, naming)]

@@ -12,7 +12,8 @@ from akd_sdk.exporters import ExportOptions, known_suffixes
 from akd_sdk.exporters.profiles import known_profiles, load_profile
 
 NAMES = ("blender", "godot", "isaac", "omniverse", "unity", "unreal", "web")
-NEED_SOURCES = ("players", "int16", "unread", "import_fps", "influences", "naming", "interpolation")
+KEYS = ("players", "int16", "unread", "import_fps", "interpolation", "short_way")
+NEED_SOURCES = (*KEYS, "influences", "naming", "older_naming", "joint_scale", "humanoid")
 
 
 def test_the_profiles_of_the_engines_are_known() -> None:

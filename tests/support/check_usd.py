@@ -100,6 +100,13 @@ def _doubles(made: Swing) -> None:
     layer.SetTimeSample(spec.path, 0.0, Vt.QuatdArray(3))
 
 
+def _single(made: Swing) -> None:
+    prim, layer = made.skeleton.GetPrim(), made.stage.GetRootLayer()
+    prim.RemoveProperty("restTransforms")
+    spec = Sdf.AttributeSpec(layer.GetPrimAtPath(prim.GetPath()), "restTransforms", Sdf.ValueTypeNames.Matrix3dArray)
+    spec.default = Vt.Matrix3dArray(3)
+
+
 def _early(made: Swing) -> None:
     attribute = made.animation.GetTranslationsAttr()
     attribute.Set(attribute.Get(0.0), -5.0)
@@ -141,6 +148,7 @@ USD_FAULTS: dict[str, UsdFault] = {
     "skel-joint-order": UsdFault(made={"joints": CHAIN[::-1], "moved": CHAIN}),
     "skel-joint-parent": UsdFault(made={"joints": ("a", "a/b/c")}),
     "skel-joint-twice": UsdFault(made={"joints": (*CHAIN, "a/b"), "moved": CHAIN}),
+    "skel-type": UsdFault(_single),
     "skel-no-bind": UsdFault(_without(SKELETON, "bindTransforms")),
     "skel-no-rest": UsdFault(_without(SKELETON, "restTransforms")),
     "skel-source-nowhere": UsdFault(lambda made: UsdSkel.BindingAPI(made.root).GetAnimationSourceRel().SetTargets(NOWHERE)),
