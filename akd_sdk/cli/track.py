@@ -54,7 +54,9 @@ def track(
     effort: Effort = "default",
     budget: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Of effort best; else 6 a second of motion.", show_default=False, rich_help_panel=PHYSICS),
+        typer.Option(
+            metavar="SECONDS", help="Of best; else 6 a second simulated (a loop: 4 s).", show_default=False, rich_help_panel=PHYSICS
+        ),
     ] = None,
     friction: Friction = 0.8,
     no_help: Annotated[bool, typer.Option("--no-help", help="Refuse rather than help the pelvis.", rich_help_panel=PHYSICS)] = False,

@@ -36,6 +36,8 @@ def staged(path: str | PathLike[str], *, force: bool = False) -> Iterator[Path]:
     except OSError as error:
         fault = f"cannot be written ({error.strerror or error})"
         raise ExportError(fault, target, "choose a folder that can be written and has room") from error
+    except ExportError as error:
+        raise _in_place(error, folder, target) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if not done:
@@ -58,6 +60,13 @@ def _refuse(target: Path, force: bool) -> None:
         raise ExportError("is a folder", target, "give a file name in it")
     if not force and os.path.lexists(target):
         raise ExportError("exists already", target, "choose another name, or force to replace it")
+
+
+def _in_place(error: ExportError, folder: Path, target: Path) -> ExportError:
+    """An error about a file in the staging folder as one about where it was to lie."""
+    if error.path is None or not Path(error.path).is_relative_to(folder):
+        return error
+    return ExportError(error.fault, target.parent / Path(error.path).relative_to(folder), error.hint)
 
 
 def _missing(folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ class TrackOptions:
         effort: "default" searches the least help on the root that keeps the motion up; "best" searches for targets too, from no help on.
         friction: coefficient between feet and ground.
         help: whether the root may be helped at all.
-        budget_s: CPU seconds that "best" may take; None: six for a second of motion.
+        budget_s: CPU seconds that "best" may take; None: six for a second simulated, which a loop is for at least four.
         seed: of the targets that "best" tries.
         device: "cpu" steps with MuJoCo's C library; "cuda" (or "cuda:1", by number) with worlds of MuJoCo Warp.
     """

@@ -15,7 +15,7 @@ from akd_sdk.physics.slip import slip_speed
 from akd_sdk.physics.strides import misstep
 from akd_sdk.progress import Progress, ProgressCallback
 
-CAPS = ((0.0, 0.0), (0.025, 0.015), (0.05, 0.03), (0.1, 0.06), (0.15, 0.09), (0.2, 0.12), (0.29, 0.17))
+CAPS = ((0.0, 0.0), (0.025, 0.015), (0.05, 0.03), (0.1, 0.06), (0.15, 0.09), (0.2, 0.12), (0.2886, 0.17))
 """Help allowed per axis, body weights and body weights times pelvis height, tried upwards; the last has the bound for its norm."""
 BOUND, MEAN_SHARE = (0.5, 0.3), 1.0 / 3.0
 """Norms that help never exceeds, and the share of them that its means stay under."""
@@ -30,8 +30,8 @@ FIRM = 0.5
 FAR_ASTRAY, FAR_MISSTEP = 0.25, 0.8
 """Shares beyond which a motion that stays up is another motion."""
 REMEDY = "lock its feet first, ask for a slower motion, or leave physics out"
-ASTRAY = 0.1
-"""Share of the way by which a run may miss where it should have gone."""
+ASTRAY, SPOT = 0.1, 0.25
+"""Share of the way by which a run may miss where it should have gone, and the shortest way, pelvis heights, of what is on the spot."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _astray(reference: Reference, run: Run, first: int, last: int) -> float:
     wanted = float(np.linalg.norm(np.diff(reference.values[first : last + 1, [0, 2]], axis=0), axis=1).sum())
     gone, meant = (float(np.linalg.norm(way)) for way in ways)
     miss = abs(gone - meant) if reference.cycles else float(np.linalg.norm(ways[0] - ways[1]))
-    return miss / max(wanted, leg)
+    return miss / max(wanted, SPOT * leg)
 
 
 def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback, name: str) -> tuple[Attempt, Attempt]:

@@ -33,6 +33,7 @@ from akd_sdk.physics.search import Attempt, least_help, unaided
 from akd_sdk.physics.simulate import Simulation
 from akd_sdk.physics.soundness import check_sound
 from akd_sdk.physics.tracked import Tracked
+from akd_sdk.physics.warp_steps import check_device
 from akd_sdk.progress import Progress, ProgressCallback, between, ignore
 from akd_sdk.rig import Rig
 
@@ -81,6 +82,9 @@ def track(rig: Rig, motion: Motion, options: TrackOptions | None = None, *, prog
     options = options or TrackOptions()
     start = time.process_time()
     engine.newton()
+    if options.device != "cpu":
+        with engine.quietly():
+            check_device(options.device)
     stage = "compiling the simulation's kernels, once, for up to a minute" if engine.compiles() else "tracking"
     progress(Progress(stage, 0.0, "building the body"))
     given = motion if motion.travel is not None else with_travel(rig, motion)

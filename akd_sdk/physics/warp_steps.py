@@ -32,7 +32,7 @@ class WarpSteps:
         self._model, self.device = model, device
         with engine.compiling(), engine.quietly():
             self._library = _library()
-            _check_device(device)
+            check_device(device)
 
     def step(self, states: Array, controls: Array) -> Array:
         """States (runs, steps, 1 + coordinates + rates) from states (runs, ...) under inputs (runs, steps, inputs).
@@ -92,7 +92,8 @@ def _library() -> ModuleType:
     return module
 
 
-def _check_device(device: str) -> None:
+def check_device(device: str) -> None:
+    """Raise BackendError where Warp has no such device."""
     import warp as wp
 
     known = [str(one.alias) for one in wp.get_devices()]

@@ -51,6 +51,16 @@ def test_a_failure_leaves_the_old_file_untouched_even_when_forced(tmp_path: Path
     assert tree_of(tmp_path) == {"a.txt": b"old"}
 
 
+def test_a_fault_of_a_file_in_the_draft_names_the_place_where_it_was_to_lie(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ExportError, match="has no room") as caught,
+        staged(tmp_path / "a.txt") as draft,
+        staged(draft.parent / "more" / "b.glb") as inner,
+    ):
+        raise ExportError("has no room", inner)
+    assert caught.value.path == str(tmp_path / "more" / "b.glb")
+
+
 def test_what_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
     path = write_whole(tmp_path / "a.txt", b"old")
     with pytest.raises(ExportError, match=r"a\.txt: exists already; "):

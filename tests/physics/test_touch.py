@@ -50,7 +50,7 @@ def test_what_is_thrown_up_falls_as_free_as_without_help_until_it_lands(standing
     state[0, 2] += 0.3
     state[0, 1 + count + 1] = 1.0
     controls = simulation.controls[None, :400]
-    made, allowed = simulation.helped(state, controls, 0, (0.29, 0.17))
+    made, allowed = simulation.helped(state, controls, 0, (0.2886, 0.17))
     landed = int(np.argmax(allowed[0, :, 0] > 0.0))
     assert 0.2 < landed * simulation.reference.dt < 0.6
     touched = Soles(simulation.plant).touch(made[0])
