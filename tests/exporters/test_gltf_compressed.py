@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from export_cases import Draft, join_glb, smooth_motion, split_glb
 from export_readback import GlbFile, from_file_space, true_positions
 
-from akd_sdk.errors import ReadError
+from akd_sdk.errors import BackendError, ReadError
 from akd_sdk.exporters import Clip, ExportOptions, deliver, export
 from akd_sdk.readers import open_rig
 
@@ -219,4 +220,11 @@ def test_damaged_compression_is_refused_in_one_line(tmp_path: Path) -> None:
     told["EXT_meshopt_compression"]["byteOffset"] = len(blob)
     source.write_bytes(join_glb(content, blob))
     with pytest.raises(ReadError, match="ends beyond its buffer"):
+        open_rig(source)
+
+
+def test_without_the_extra_a_compressed_source_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = compressed_alone(tmp_path)
+    monkeypatch.setitem(sys.modules, "meshoptimizer", None)
+    with pytest.raises(BackendError, match=r"not installed; pip install 'akd-sdk\[compress\]', or decompress the file first"):
         open_rig(source)
