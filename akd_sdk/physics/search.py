@@ -27,7 +27,7 @@ MISSTEP = 0.5
 """Share of their swing by which feet may miss their paths under the body."""
 FIRM = 0.5
 """Share of that slip with which no other stiffness is tried."""
-FAR_ASTRAY, FAR_MISSTEP = 0.25, 0.8
+FAR_ASTRAY, FAR_MISSTEP = 0.25, 0.6
 """Shares beyond which a motion that stays up is another motion."""
 REMEDY = "lock its feet first, ask for a slower motion, or leave physics out"
 ASTRAY, SPOT = 0.1, 0.25
