@@ -31,7 +31,7 @@ def clip_findings(source: GltfSource) -> Iterable[Finding]:
     for clip in source.clips:
         if clip.name is None:
             yield found("clip-unnamed", clip.label, "it has no name")
-        if not (clip.tracks or clip.unreadable or clip.compressed):
+        if not (clip.tracks or clip.unreadable or clip.compressed or clip.foreign):
             yield found("clip-empty", clip.label, "it has no channel that moves a node")
         tracks = [track for track in clip.tracks if _sound(track)]
         yield from _times(clip, [track for track in tracks if len(track.times) > 1])

@@ -61,6 +61,7 @@ class RawClip:
         tracks: those that were read.
         unreadable: why others were not.
         compressed: how many are compressed by what is not installed here.
+        foreign: how many move what extensions point at: materials, lights, cameras.
         extras: what the file says beside; empty where that is no object.
     """
 
@@ -69,6 +70,7 @@ class RawClip:
     tracks: tuple[RawTrack, ...]
     unreadable: tuple[str, ...]
     compressed: int
+    foreign: int
     extras: Mapping[str, Any]
 
     @property
@@ -127,7 +129,7 @@ def read_gltf(path: Path) -> GltfSource:
 
 def _clip(document: Document, index: int, item: Json) -> RawClip:
     where = label("clip", index, item.get("name"))
-    tracks, unreadable, packed = [], [], 0
+    tracks, unreadable, packed, foreign = [], [], 0, 0
     samplers = objects(item, "samplers", where)
     for number, channel in enumerate(objects(item, "channels", where)):
         try:
@@ -138,8 +140,9 @@ def _clip(document: Document, index: int, item: Json) -> RawClip:
             packed += 1
         else:
             tracks += [] if read is None else [read]
+            foreign += read is None and "extensions" in child(channel, "target", where)
     extras = item.get("extras")
-    return RawClip(where, name_of(item), tuple(tracks), tuple(unreadable), packed, extras if isinstance(extras, dict) else {})
+    return RawClip(where, name_of(item), tuple(tracks), tuple(unreadable), packed, foreign, extras if isinstance(extras, dict) else {})
 
 
 def _track(document: Document, channel: Json, samplers: list[Json], where: str) -> RawTrack | None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from check_gltf import GLTF_FAULTS, Fault
+from check_gltf import GLTF_FAULTS, NO_FAULTS, Fault
 from check_usd import BVH_FAULTS, USD_ALSO, USD_FAULTS, BvhFault, UsdFault
 
 from akd_sdk.exporters import check, known_profiles, load_profile
@@ -49,6 +49,12 @@ def test_codes_of_several_formats_are_raised_in_usd_too(code: str, tmp_path: Pat
 @pytest.mark.parametrize("code", [code for code in FAULTS if CODES[code].profiled and code != "format-unread"])
 def test_what_an_engine_minds_is_no_fault_without_its_profile(code: str, tmp_path: Path) -> None:
     assert codes(FAULTS[code].save(tmp_path), None) == set()
+
+
+@pytest.mark.parametrize("name", NO_FAULTS)
+def test_what_is_close_to_a_fault_raises_nothing(name: str, tmp_path: Path) -> None:
+    fault = NO_FAULTS[name]
+    assert codes(fault.save(tmp_path), fault.profile) == set()
 
 
 GOOD = {".glb": Fault(), ".usda": UsdFault(), ".bvh": BvhFault()}

@@ -165,6 +165,18 @@ def _far(walk: Walk) -> None:
     walk.tracks["low", "translation"].values = [[0.0, 0.0, 0.0], [0.0, 1e20, 0.0], [0.0, 0.0, 1.0]]
 
 
+def _pointer(walk: Walk) -> None:
+    _astray(walk)
+    target = walk.post.json["animations"][1]["channels"][0]["target"]
+    target["extensions"] = {"KHR_animation_pointer": {"pointer": "/materials/0/emissiveFactor"}}
+
+
+def _hips_go(walk: Walk) -> None:
+    """The travel is on a joint with a moving one above it, and does not close; nor does the turn with it."""
+    walk.tracks["middle", "translation"] = Track([[0.0, 0.6, 0.0], [0.0, 0.6, 0.5], [0.0, 0.6, 1.0]])
+    walk.tracks["middle", "rotation"] = Track([turn("y", 0.0), turn("y", 20.0), turn("y", 40.0)])
+
+
 SPLINE = [row for key in swing(-30.0) for row in ([0.0] * 4, key, [0.0] * 4)]
 SIDES = ("Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot")
 HEADLESS = ["mixamorig:Hips", "mixamorig:Spine", *(f"mixamorig:{side}{limb}" for side in ("Left", "Right") for limb in SIDES)]
@@ -205,3 +217,21 @@ GLTF_FAULTS: dict[str, Fault] = {
     "format-unread": Fault(profile="omniverse"),
 }
 """By code, a file that has it."""
+
+NO_FAULTS: dict[str, Fault] = {
+    "60 degrees apart": Fault(_high(values=swing(60.0))),
+    "60 degrees apart, in 16 bits": Fault(_high(values=swing(60.0), dtype="i2")),
+    "signs that change where keys are held": Fault(_high(values=np.array(swing(-30.0)) * [[1.0], [-1.0], [1.0]], mode="STEP")),
+    "all signs negative": Fault(_high(values=-np.array(swing(-30.0)))),
+    "one key": Fault(_high(values=[turn("x", 5.0)], times=[0.0])),
+    "a first key within rounding of 0": Fault(_all_times([5e-4, 0.5, 1.0])),
+    "a spline": Fault(_high(values=SPLINE, mode="CUBICSPLINE"), profile="web"),
+    "an extension's clip": Fault(file=_pointer),
+    "hips that travel and turn under a moving root": Fault(_hips_go),
+    "no word of a loop": Fault(lambda walk: (walk.extras.clear(), _high(values=[*swing(-30.0)[:2], turn("x", 20.0)])(walk))),
+    "25 joints by other names": Fault(file=lambda walk: walk.bones([f"limb{i}" for i in range(25)]), profile="unity"),
+    "a humanoid that is whole": Fault(file=lambda walk: walk.bones([*HEADLESS, "mixamorig:Head"]), profile="unity"),
+    "names that differ by what three.js keeps": Fault(_rename(high="low_"), profile="web"),
+    "equal names under different parents": Fault(_rename(high="low"), profile="unity"),
+}
+"""What is close to a fault, and none."""
