@@ -199,5 +199,6 @@ def _notes(body: BvhBody, clip: Clip, dialect: Dialect, made: Bvh, error: BvhErr
         notes.append(f"between frames, programs that interpolate angles stray by up to {far}; a higher --fps lessens it")
     placed = [joint.name for joint in made.joints if joint.parent >= 0 and joint.channels[:3] == POSITIONS]
     if placed:
-        notes.append(f"{len(placed)} joints change their distance ({', '.join(placed[:3])}...): readers have to take positions for places")
+        shown = ", ".join(placed[:3]) + ("..." if len(placed) > 3 else "")
+        notes.append(f"{len(placed)} joints change their length ({shown}): their positions are places (three.js adds them to offsets)")
     return (*notes, *dialect.notes)

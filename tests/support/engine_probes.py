@@ -72,3 +72,9 @@ def new_errors(modules: Path, source: Path, made: Path) -> int:
     """How many errors the Khronos validator finds in a file that it does not find in its source."""
     before, after = validator_errors(modules, [source, made])
     return sum(max(0, count - before.get(code, 0)) for code, count in after.items())
+
+
+def three_bvh_positions(modules: Path, file: Path, times: NDArray[np.float64]) -> tuple[list[str], NDArray[np.float64]]:
+    """Names and positions (times, joints, 3), in the file's unit, of a BVH that three.js plays."""
+    (result,) = _node("three_bvh.mjs", modules, given=json.dumps([{"file": str(file), "times": times.tolist()}]))
+    return result["names"], np.array(result["positions"])
