@@ -4,7 +4,7 @@
     ./isaaclab.sh -p play.py walk.usda walk.npz --mode targets       # the joints' drives follow, the root is held or helped
 
 What is arithmetic here (sampling, orders of joints, orders of quaternions, help on the root) is run by the project's tests with newton in
-Isaac's place. What calls Isaac Lab, in `isaac_robot` and below, was written from the source of Isaac Lab 3.0 and from what is remembered
+Isaac's place. What calls Isaac Lab, in `IsaacRobot` and below, was written from the source of Isaac Lab 3.0 and from what is remembered
 of 2.x, and was never executed.
 
 Targets alone are no controller: a character whose root is free falls. So the root is held (`--root held`: its pose is written each step,
@@ -223,69 +223,69 @@ def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
     return multiply(half, a)
 
 
-def isaac_robot(articulation: Any, sim: Any, dt: float, order: str, root_name: str) -> Robot:
-    """Isaac Lab's articulation as what plays here. `order` is that of Isaac Lab's own quaternions. Never executed in Isaac."""
-    import torch
+class IsaacRobot:
+    """Isaac Lab's articulation as what plays here, of 3.0 or 2.x. Its calls were tried with a stand-in alone, never in Isaac.
 
-    device = articulation.device
-    root_body = articulation.body_names.index(root_name)
+    articulation: isaaclab.assets.Articulation with one character; sim: isaaclab.sim.SimulationContext; dt: seconds a step;
+    order: of Isaac Lab's own quaternions, "xyzw" or "wxyz"; root_name: the body that help acts on.
+    """
 
-    def tensor(values: np.ndarray) -> Any:
-        return torch.tensor(np.atleast_2d(values), dtype=torch.float32, device=device)
+    def __init__(self, articulation: Any, sim: Any, dt: float, order: str, root_name: str) -> None:
+        self.articulation, self.sim, self.dt, self.order = articulation, sim, dt, order
+        self.root_body = list(articulation.body_names).index(root_name)
+        self.joint_names = list(articulation.joint_names)
 
-    def call(name: str, **values: Any) -> None:
+    def write_root(self, state: State) -> None:
+        pose = np.concatenate([state.position, reordered(state.quat_wxyz, "wxyz", self.order)])
+        self._call("write_root_link_pose_to_sim", root_pose=pose)
+        self._call("write_root_link_velocity_to_sim", root_velocity=np.concatenate([state.velocity, state.spin]))
+
+    def write_joints(self, angles: np.ndarray, rates: np.ndarray) -> None:
+        self._call("write_joint_position_to_sim", position=angles)
+        self._call("write_joint_velocity_to_sim", velocity=rates)
+
+    def set_targets(self, angles: np.ndarray, rates: np.ndarray) -> None:
+        self._call("set_joint_position_target", target=angles)
+        self._call("set_joint_velocity_target", target=rates)
+
+    def push_root(self, force: np.ndarray, torque: np.ndarray) -> None:
+        wrench = {"forces": self._tensor(force)[:, None], "torques": self._tensor(torque)[:, None]}
+        composer = getattr(self.articulation, "permanent_wrench_composer", None)
+        push = self.articulation.set_external_force_and_torque if composer is None else composer.set_forces_and_torques_index
+        push(**wrench, body_ids=[self.root_body], is_global=True)
+
+    def root(self) -> State:
+        quat = reordered(self._read("root_link_quat_w"), self.order, "wxyz")
+        velocity = self._read("root_link_lin_vel_w"), self._read("root_link_ang_vel_w")
+        return State(self._read("root_link_pos_w"), quat, *velocity, self._read("joint_pos"), self._read("joint_vel"))
+
+    def show(self) -> None:
+        self.sim.forward()
+        self.sim.render()
+
+    def step(self) -> None:
+        self.articulation.write_data_to_sim()
+        self.sim.step()
+        self.articulation.update(self.dt)
+
+    def _tensor(self, values: np.ndarray) -> Any:
+        import torch
+
+        return torch.tensor(np.atleast_2d(values), dtype=torch.float32, device=self.articulation.device)
+
+    def _call(self, name: str, **values: np.ndarray) -> None:
         """A method of 3.0, whose arguments are named, or its ancestor of 2.x, whose are not."""
-        newer = getattr(articulation, f"{name}_index", None)
+        newer = getattr(self.articulation, f"{name}_index", None)
+        tensors = {key: self._tensor(value) for key, value in values.items()}
         if newer is not None:
-            newer(**values)
+            newer(**tensors)
         else:
-            getattr(articulation, name)(*values.values())
+            getattr(self.articulation, name)(*tensors.values())
 
-    def read(name: str) -> np.ndarray:
-        values = getattr(articulation.data, name)
+    def _read(self, name: str) -> np.ndarray:
+        values = getattr(self.articulation.data, name)
         values = getattr(values, "torch", values)  # 3.0 hands out arrays that are both Warp's and torch's
         return values[0].cpu().numpy().astype(np.float64)
-
-    class IsaacRobot:
-        def __init__(self) -> None:
-            self.joint_names = list(articulation.joint_names)
-
-        def write_root(self, state: State) -> None:
-            pose = np.concatenate([state.position, reordered(state.quat_wxyz, "wxyz", order)])
-            call("write_root_link_pose_to_sim", root_pose=tensor(pose))
-            call("write_root_link_velocity_to_sim", root_velocity=tensor(np.concatenate([state.velocity, state.spin])))
-
-        def write_joints(self, angles: np.ndarray, rates: np.ndarray) -> None:
-            call("write_joint_position_to_sim", position=tensor(angles))
-            call("write_joint_velocity_to_sim", velocity=tensor(rates))
-
-        def set_targets(self, angles: np.ndarray, rates: np.ndarray) -> None:
-            call("set_joint_position_target", target=tensor(angles))
-            call("set_joint_velocity_target", target=tensor(rates))
-
-        def push_root(self, force: np.ndarray, torque: np.ndarray) -> None:
-            wrench = {"forces": tensor(force)[:, None], "torques": tensor(torque)[:, None], "body_ids": [root_body], "is_global": True}
-            composer = getattr(articulation, "permanent_wrench_composer", None)
-            if composer is not None:
-                composer.set_forces_and_torques_index(**wrench)
-            else:
-                articulation.set_external_force_and_torque(**wrench)
-
-        def root(self) -> State:
-            quat = reordered(read("root_link_quat_w"), order, "wxyz")
-            velocity = read("root_link_lin_vel_w"), read("root_link_ang_vel_w")
-            return State(read("root_link_pos_w"), quat, *velocity, read("joint_pos"), read("joint_vel"))
-
-        def show(self) -> None:
-            sim.forward()
-            sim.render()
-
-        def step(self) -> None:
-            articulation.write_data_to_sim()
-            sim.step()
-            articulation.update(dt)
-
-    return IsaacRobot()
 
 
 def main() -> None:
@@ -321,7 +321,7 @@ def main() -> None:
     spawn = sim_utils.UsdFileCfg(usd_path=args.articulation)
     robot = Articulation(ArticulationCfg(prim_path="/World/Character", spawn=spawn, actuators=drives))
     sim.reset()
-    player = isaac_robot(robot, sim, args.dt, order, motion.body_names[0])
+    player = IsaacRobot(robot, sim, args.dt, order, motion.body_names[0])
     steps = round(args.seconds / args.dt)
     if args.mode == "kinematic":
         play_kinematic(player, motion, args.dt, steps)

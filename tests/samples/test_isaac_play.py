@@ -215,7 +215,7 @@ class Articulation:
 @pytest.mark.parametrize(("newer", "order"), [(True, "xyzw"), (False, "wxyz")])
 def test_both_generations_of_isaac_lab_get_quaternions_in_their_own_order(newer: bool, order: str) -> None:
     articulation = Articulation(newer)
-    robot = play.isaac_robot(articulation, None, DT, order, "pelvis")
+    robot = play.IsaacRobot(articulation, None, DT, order, "pelvis")
     state = play.State(np.arange(3.0), np.array([0.8, 0.0, 0.0, 0.6]), np.ones(3), np.full(3, 2.0), np.zeros(2), np.zeros(2))
     robot.write_root(state)
     robot.write_joints(np.array([0.1, 0.2]), np.array([0.3, 0.4]))
