@@ -31,8 +31,10 @@ SLACK = 0.97
 """Share of the tolerance aimed at on frames: between frames the error is a little larger."""
 TOO_FAR = 3.0
 REDUCED = "reduced"
-NARROWER = 0.75
+NARROWER = 0.6
 """What budgets are multiplied by where a limb cannot be repaired."""
+NARROWEST = 0.35
+"""What all are multiplied by before the search gives up."""
 DEFAULT = ReductionOptions()
 
 
@@ -73,7 +75,7 @@ class Effort:
     polish: bool
 
 
-EFFORT = {"fast": Effort((1.0,), 2, 5, 1, 2, False), "best": Effort((0.9, 1.3, 1.9, 2.7), 5, 12, 4, 3, True)}
+EFFORT = {"fast": Effort((1.0,), 2, 6, 1, 2, False), "best": Effort((0.9, 1.3, 1.9, 2.7), 5, 12, 4, 3, True)}
 
 
 class Search:
@@ -93,18 +95,20 @@ class Search:
     def attempt(self, factor: float, short: frozenset[int], effort: Effort) -> State | None:
         """A state within the tolerance at frames and between, values rounded; None where the budget was too wide to be repaired."""
         factors = np.full(len(self.work.lines), factor)
-        for _ in range(1 + effort.narrowings):
+        for n in range(1 + effort.narrowings):
             state = State(self.stage, self.planner.plan(factors, short, self.price))
             state.sweep(6)
             state.sweep(8)
             if state.errors().max() <= SLACK or (state.errors().max() < TOO_FAR and repair(state, self.price, SLACK, effort.repairs)):
                 self.thin(state, effort, False)
                 return self.finish(state, effort)
-            self._narrow(factors, state.errors())
+            self._narrow(factors, state.errors(), last=n == effort.narrowings - 1)
         return None
 
-    def _narrow(self, factors: Array, errors: Array) -> None:
-        """Smaller budgets for the lines above every joint that is off by too much."""
+    def _narrow(self, factors: Array, errors: Array, last: bool) -> None:
+        """Smaller budgets for the lines above every joint that is off by too much; for the last try much smaller ones for all."""
+        if last:
+            factors *= NARROWEST
         worst = errors.max(axis=0)
         above = {int(j) for k in np.flatnonzero(worst > SLACK) for j in self.work.chains[k]}
         for i, line in enumerate(self.work.lines):
