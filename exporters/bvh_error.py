@@ -28,8 +28,8 @@ SHELL_M: Final = 0.03
 class BvhError:
     """How far what is played strays, metres at human size.
 
-    Readers that turn each frame into a quaternion and slerp are compared with the clip; readers that interpolate angles with the same
-    angles at every frame of the clip, as dropped frames are all that differs.
+    Readers that turn each frame into a quaternion and slerp are compared with the clip; readers that interpolate angles, where there are
+    fewer frames than the clip has, with the angles at every frame of the clip, as dropped frames are all that differs.
 
     Attributes:
         worst_m: of three points 3 cm around each joint, at worst.
@@ -55,9 +55,9 @@ def error_of(body: BvhBody, clip: Clip, made: Bvh, dense: Bvh, units: float) -> 
     truth = body.at(clip, times)
     feet = _Feet.of(body, clip, times)
     by_angles = _by_angles(made, times, units)
-    pairs = [(_by_slerp(made, times, units), truth), (by_angles, truth if made is dense else _by_angles(dense, times, units))]
-    if made is dense:
-        pairs = pairs[:1]
+    pairs = [(_by_slerp(made, times, units), truth)]
+    if made.frame_time > dense.frame_time * (1.0 + 1e-9):
+        pairs.append((by_angles, _by_angles(dense, times, units)))
     size = body.rig.human_scale
     away = np.max([_away(played, wanted, size) for played, wanted in pairs], axis=0)
     at, joint = np.unravel_index(int(away.argmax()), away.shape)
