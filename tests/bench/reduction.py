@@ -43,10 +43,11 @@ def main() -> None:
     why = missing(asked.npm)
     if why:
         print(f"The tools of others are left out: {why}.\n")
+    chosen = cases(asked.shared, asked.files)
     print("| clip | tolerance mm | tool | bytes | worst mm | CPU seconds | ratio to the best of others |\n|---|---|---|---|---|---|---|")
     ratios: dict[tuple[str, str, float], list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases(asked.shared, asked.files):
+        for case in chosen:
             if asked.clips is None or asked.clips in case.label:
                 peers = [] if why or asked.npm is None else Peers(case, Path(folder), asked.npm).run()
                 for tolerance in TOLERANCES:
