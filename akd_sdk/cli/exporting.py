@@ -98,7 +98,7 @@ def suffixes_for(formats: str | None, profile: str | None) -> Sequence[str]:
     from akd_sdk.exporters import load_profile
 
     if profile is None:
-        return suffixes_of(formats or "glb")
+        return suffixes_of("glb" if formats is None else formats)
     engine = load_profile(profile)
     if formats is None:
         return engine.suffixes[:1]

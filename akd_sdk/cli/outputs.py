@@ -21,12 +21,17 @@ def claim(path: Path, *, force: bool) -> None:
     """Refuse now, before any work, a place that is taken.
 
     Raises:
-        ExportError: a folder is there, or anything and `force` is off.
+        ExportError: a folder is there, or anything and `force` is off; a file is where a folder above it should be.
     """
     if os.path.isdir(path):  # not Path.is_dir, which raises for names that are too long
         raise ExportError("is a folder", path, "name a file, or move the folder away")
     if not force and os.path.lexists(path):
         raise ExportError("exists already", path, "--force replaces it")
+    above = path.absolute().parent
+    while not os.path.lexists(above):
+        above = above.parent
+    if not os.path.isdir(above):
+        raise ExportError(f"its folder cannot be made ({above.name} is no folder)", path, "choose a folder that can be written")
 
 
 @contextmanager
