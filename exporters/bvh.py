@@ -194,9 +194,9 @@ def _notes(body: BvhBody, clip: Clip, dialect: Dialect, made: Bvh, error: BvhErr
         notes.append(f"{rate:.6g} frames a second, so that the last frame is the end of the clip, which {options.fps:g} do not meet")
     if abs(rate - clip.fps) > WHOLE * clip.fps:
         notes.append(f"at {rate:.6g} frames a second instead of {clip.fps:g} joints stray by at most {MM * error.worst_m:.3g} mm")
-    if error.angles_m > TOLERANCE_M:
-        far = f"{MM * error.angles_m:.3g} mm"
-        notes.append(f"between frames, programs that interpolate angles stray by up to {far}; a higher --fps lessens it")
+    if max(error.worst_m, error.angles_m) > TOLERANCE_M:
+        far = f"{MM * error.angles_m:.3g} mm where programs interpolate angles, {MM * error.worst_m:.3g} mm where they slerp"
+        notes.append(f"between frames joints stray by up to {far}; a higher --fps lessens it")
     placed = [joint.name for joint in made.joints if joint.parent >= 0 and joint.channels[:3] == POSITIONS]
     if placed:
         shown = ", ".join(placed[:3]) + ("..." if len(placed) > 3 else "")

@@ -59,7 +59,7 @@ def t_pose_turns(rig: Rig) -> Array:
 def _limb(rig: Rig, kind: str, side: int, called: str) -> Chain:
     chains = [chain for chain in rig.skeleton.chains if chain.kind == kind and chain.side == side and len(chain.joints) > 1]
     if not chains:
-        raise ExportError(f"a T pose needs arms and legs, and no {called} was found", "--t-pose", "leave it out")
+        raise ExportError(f"a T pose needs arms and legs of two joints or more, and no such {called} was found", "--t-pose", "leave it out")
     return chains[0]
 
 
