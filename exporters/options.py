@@ -74,8 +74,9 @@ class ExportOptions:
         for option in fields(self):
             if option.name in _BEFORE or option.name in supported or getattr(self, option.name) == option.default:
                 continue
-            what = Path(path).suffix or "this format"
-            hint = "deliver does it before clips are written" if option.name in ("add_root", "compression") else "leave it out"
+            what = Path(f"a{path}" if str(path).startswith(".") else path).suffix or "this format"
+            before = option.name == "add_root" or (option.name == "compression" and what == ".glb")
+            hint = "deliver does it before clips are written" if before else "leave it out"
             raise ExportError(f"--{option.name.replace('_', '-')} cannot be done for {what}", path, hint)
 
 

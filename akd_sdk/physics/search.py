@@ -13,6 +13,7 @@ from akd_sdk.physics.reference import Reference
 from akd_sdk.physics.simulate import Run, Simulation, check_finite, first_fall
 from akd_sdk.physics.slip import slip_speed
 from akd_sdk.physics.strides import misstep
+from akd_sdk.physics.touch import flown
 from akd_sdk.progress import Progress, ProgressCallback
 
 CAPS = ((0.0, 0.0), (0.025, 0.015), (0.05, 0.03), (0.1, 0.06), (0.15, 0.09), (0.2, 0.12), (0.2886, 0.17))
@@ -25,13 +26,15 @@ SLIP = 0.3
 """Pelvis heights a second that soles may slip, mean over their stances: a centimetre in a thirtieth of a second at human size."""
 MISSTEP = 0.5
 """Share of their swing by which feet may miss their paths under the body."""
+FLOWN = 0.5
+"""Share of its planned flights in which a jump has no foot on the ground: it may leave it later and land sooner."""
 FIRM = 0.5
 """Share of that slip with which no other stiffness is tried."""
 FAR_ASTRAY, FAR_MISSTEP = 0.25, 0.6
 """Shares beyond which a motion that stays up is another motion."""
 REMEDY = "lock its feet first, ask for a slower motion, or leave physics out"
 ASTRAY, SPOT = 0.1, 0.25
-"""Share of the way by which a run may miss where it should have gone, and the shortest way, pelvis heights, of what is on the spot."""
+"""Share of the way by which a run may miss where it should have gone, and the shortest way, pelvis heights, of loops: they creep on."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Attempt:
         astray: distance from where it should be, over the way; of a loop, over its recorded cycle.
         slip: speed of soles that should stand, pelvis heights a second.
         misstep: deviation of feet from their paths under the body, a share of their swing.
+        flown: of what does not loop, the share of planned flights in which no sole touches.
     """
 
     run: Run
@@ -57,11 +61,12 @@ class Attempt:
     astray: float
     slip: float
     misstep: float
+    flown: float
 
     @classmethod
     def fallen(cls, run: Run, stiffness: float, step: int) -> Attempt:
         """One that fell at a step."""
-        return cls(run, stiffness, step, (np.inf, np.inf), None, np.inf, np.inf, np.inf)
+        return cls(run, stiffness, step, (np.inf, np.inf), None, np.inf, np.inf, np.inf, 0.0)
 
     @property
     def stands(self) -> bool:
@@ -71,7 +76,7 @@ class Attempt:
     @property
     def works(self) -> bool:
         """Whether it also goes where it should, with feet that hold the ground and keep their gait, and, a loop, closes."""
-        follows = self.astray <= ASTRAY and self.slip <= SLIP and self.misstep <= MISSTEP
+        follows = self.astray <= ASTRAY and self.slip <= SLIP and self.misstep <= MISSTEP and self.flown >= FLOWN
         return self.stands and follows and (self.cycle is None or self.cycle.closes)
 
     @property
@@ -84,6 +89,8 @@ class Attempt:
             found.append(f"its feet slip {self.slip / SLIP:.1f} times as much as they should")
         if self.misstep > MISSTEP:
             found.append(f"its feet miss their paths by {100.0 * self.misstep:.0f} % of their swing")
+        if self.flown < FLOWN:
+            found.append(f"its feet drag in {100.0 * (1.0 - self.flown):.0f} % of its flights")
         if self.cycle is not None and not self.cycle.closes:
             missed = f"{self.cycle.pose_deg:.1f} degrees and {100.0 * self.cycle.speed:.0f} % of its speed"
             found.append(f"its cycle missed closing by {missed}, which were spread over it")
@@ -98,7 +105,8 @@ class Attempt:
     def badness(self) -> float:
         """What is compared between attempts with the same help."""
         closing = 0.0 if self.cycle is None else self.cycle.pose_deg + 20.0 * self.cycle.speed
-        return self.astray / ASTRAY + self.slip / SLIP + self.misstep / MISSTEP + 0.2 * closing
+        dragged = 3.0 * (1.0 - self.flown)
+        return self.astray / ASTRAY + self.slip / SLIP + self.misstep / MISSTEP + dragged + 0.2 * closing
 
 
 def attempt(simulation: Simulation, caps: tuple[float, float], stiffness: float) -> Attempt:
@@ -137,7 +145,8 @@ def judged(simulation: Simulation, run: Run, stiffness: float) -> Attempt:
     cycle = best_cycle(reference, run) if reference.cycles else None
     first, last = (0, len(run.values) - 1) if cycle is None else (cycle.first, cycle.first + reference.cycle)
     slip, missed = (measure(reference, run.values, first, last) for measure in (slip_speed, misstep))
-    return Attempt(run, stiffness, None, (force, torque), cycle, _astray(reference, run, first, last), slip, missed)
+    flies = 1.0 if reference.cycles else flown(reference, run.values)
+    return Attempt(run, stiffness, None, (force, torque), cycle, _astray(reference, run, first, last), slip, missed, flies)
 
 
 def _astray(reference: Reference, run: Run, first: int, last: int) -> float:
@@ -146,7 +155,7 @@ def _astray(reference: Reference, run: Run, first: int, last: int) -> float:
     wanted = float(np.linalg.norm(np.diff(reference.values[first : last + 1, [0, 2]], axis=0), axis=1).sum())
     gone, meant = (float(np.linalg.norm(way)) for way in ways)
     miss = abs(gone - meant) if reference.cycles else float(np.linalg.norm(ways[0] - ways[1]))
-    return miss / max(wanted, SPOT * leg)
+    return miss / max(wanted, SPOT * leg if reference.cycles else leg)
 
 
 def least_help(simulation: Simulation, allowed: bool, progress: ProgressCallback, name: str) -> tuple[Attempt, Attempt]:

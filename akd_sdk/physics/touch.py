@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from akd_sdk.physics import engine
 from akd_sdk.physics.loads import corners
 from akd_sdk.physics.plant import Plant
+from akd_sdk.physics.reference import Reference
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 TOUCHING = 0.006
 """Height, pelvis heights, under which a sole touches: what presses on the ground sinks in a little."""
+
+LOOKED = 4
+"""Steps from one look to the next at a run."""
 
 
 class Soles:
@@ -45,3 +49,14 @@ class Soles:
                 height = float(shape.lowest(turn[None], place[None])[0])
             lowest = min(lowest, height)
         return lowest
+
+
+def flown(reference: Reference, values: Array) -> float:
+    """Share of its planned flights in which no sole of a run (steps + 1, coordinates) touches the ground; 1 where none is planned."""
+    steps = np.flatnonzero(reference.flight[: len(values)])[::LOOKED]
+    if not len(steps):
+        return 1.0
+    turns, origins = reference.coordinates.bodies(values[steps])
+    articulation = reference.coordinates.articulation
+    feet = [body.shape.lowest(turns[:, i], origins[:, i]) for i, body in enumerate(articulation.bodies) if body.foot]
+    return float((np.min(feet, axis=0) >= TOUCHING * articulation.root_height).mean()) if feet else 1.0

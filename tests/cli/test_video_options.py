@@ -139,7 +139,7 @@ def test_what_was_distilled_is_not_lost_when_writing_is_interrupted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("akd_sdk.animator.export", interrupted)
+        patch.setattr("akd_sdk.animator.deliver", interrupted)
         assert main(words) == 130
     assert "--resume" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

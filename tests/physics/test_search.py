@@ -116,17 +116,20 @@ def test_what_stands_but_no_longer_steps_is_refused_as_another_gait(stepping_rea
 
 
 def test_a_loop_on_the_spot_may_not_creep(standing_ready: Prepared, stepping_ready: Prepared) -> None:
-    """A tenth of the way is little of a walk; of standing it is a character that slides through the scene."""
+    """A tenth of the way is little of a walk; a loop that stands slides through the scene by it."""
     leg = standing_ready.articulation.root_height
 
-    def missed(ready: Prepared, metres: float) -> float:
-        values = ready.reference.values.copy()
+    def missed(reference: Reference, metres: float) -> float:
+        values = reference.values.copy()
         values[:, 0] += np.linspace(0.0, metres, len(values))
-        run = Run(values, ready.reference.rates, np.zeros((1, 3)), np.zeros((1, 3)), CAPS[0])
-        return search._astray(ready.reference, run, 0, len(values) - 1)
+        run = Run(values, reference.rates, np.zeros((1, 3)), np.zeros((1, 3)), CAPS[0])
+        return search._astray(reference, run, 0, len(values) - 1)
 
-    assert missed(standing_ready, 0.02 * leg) < search.ASTRAY < missed(standing_ready, 0.03 * leg)
-    assert missed(stepping_ready, 0.03 * leg) < search.ASTRAY
+    once = standing_ready.reference
+    again = replace(once, cycles=1)
+    assert missed(again, 0.02 * leg) < search.ASTRAY < missed(again, 0.03 * leg)
+    assert missed(once, 0.09 * leg) < search.ASTRAY < missed(once, 0.11 * leg)
+    assert missed(stepping_ready.reference, 0.03 * leg) < search.ASTRAY
 
 
 def test_progress_rises_and_can_stop_the_search(stepping_ready: Prepared) -> None:

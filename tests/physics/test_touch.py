@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from akd_sdk.physics.simulate import Simulation
-from akd_sdk.physics.touch import Soles
+from akd_sdk.physics.touch import Soles, flown
 from akd_sdk.physics.track import Prepared
 
 pytestmark = pytest.mark.xdist_group("physics")
@@ -70,3 +70,15 @@ def test_no_step_that_begins_or_ends_in_a_planned_flight_is_helped(stepping_read
     assert not helped[99:151].any()
     assert not helped[299:320].any()
     assert helped[:99].any()
+
+
+def test_feet_that_stay_on_the_ground_in_a_planned_flight_have_not_flown(standing_ready: Prepared) -> None:
+    reference = standing_ready.reference
+    flight = np.zeros(len(reference.values), dtype=np.bool_)
+    flight[100:300] = True
+    planned = replace(reference, flight=flight)
+    values = reference.values.copy()
+    assert flown(reference, values) == 1.0
+    assert flown(planned, values) == 0.0
+    values[150:300, 1] += 0.1
+    assert flown(planned, values) == pytest.approx(0.75, abs=0.03)
