@@ -21,6 +21,9 @@ class HelpUsed(Schema):
     mean: float
     peak: float
 
+AT_ONCE_S = 0.005
+"""What two decimals show as no time at all."""
+
 
 class Tracking(Schema):
     """How a motion was tracked in a simulation, or why it was not. What is not known of a failed tracking is null.
@@ -69,7 +72,9 @@ class Tracking(Schema):
             return f"not tracked: {self.fault or 'no reason is known'}"
         if self.force is None or self.torque is None or not (self.force.cap or self.torque.cap):
             return "tracked without any help"
-        alone = "stays up, but slips or strays" if self.alone_s is None else f"falls after {self.alone_s:.2f} s"
+        alone = "stays up, but slips or strays"
+        if self.alone_s is not None:
+            alone = "falls at once" if self.alone_s < AT_ONCE_S else f"falls after {self.alone_s:.2f} s"
         return (
             f"tracked with help of {self.force.mean:.3f} body weights on average, {self.force.peak:.3f} at most "
             f"(torque {self.torque.mean:.3f} and {self.torque.peak:.3f} of weight times pelvis height); without help it {alone}"

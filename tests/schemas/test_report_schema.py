@@ -124,6 +124,11 @@ def used(cap: float) -> HelpUsed:
             "tracked with help of 0.030 body weights on average, 0.090 at most (torque 0.015 and 0.045 of weight times pelvis height); "
             "without help it stays up, but slips or strays",
         ),
+        (
+            Tracking(effort="default", friction=0.0, kept=True, force=used(0.1), torque=used(0.05), alone_s=0.0),
+            "tracked with help of 0.030 body weights on average, 0.090 at most (torque 0.015 and 0.045 of weight times pelvis height); "
+            "without help it falls at once",
+        ),
         (Tracking(effort="best", friction=0.8, kept=True, force=used(0.0), torque=used(0.0)), "tracked without any help"),
         (Tracking(effort="default", friction=0.8, kept=False, fault="walk: it falls"), "not tracked: walk: it falls"),
     ],
